@@ -1,0 +1,77 @@
+//! The settings of the core, resolved once and passed in, and the limits that are not settings.
+
+/// A file is read up to this many bytes, cut back to the last line end before it.
+/// Source: VS Code Copilot's file index and Kodik read 1.5 MB; unmeasured.
+pub const MAX_FILE_BYTES: usize = 1_500_000;
+
+/// Upper bound of a chunk in o200k tokens. Source: Copilot's chunk size; retrieval at other sizes unmeasured.
+pub const MAX_CHUNK_TOKENS: usize = 250;
+
+/// Lines of a chunk where a file has no structure to go by. Source: CodePilot's fallback chunker.
+pub const FALLBACK_CHUNK_LINES: usize = 60;
+
+/// Lines that two neighbouring fallback chunks share. Source: CodePilot's fallback chunker.
+pub const FALLBACK_OVERLAP_LINES: usize = 10;
+
+/// Which files belong to a workspace. Each switch turns one source of rules off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WalkConfig {
+    /// Honour git's rules: .gitignore files, info/exclude, core.excludesFile.
+    pub use_gitignore: bool,
+    /// Honour .sextantignore files (same syntax, last word).
+    pub use_sextantignore: bool,
+    /// Leave out the folders and file kinds that nobody searches (dependencies, build output, media).
+    pub use_default_exclusions: bool,
+    /// Leave out files that usually hold secrets, before anything is read.
+    pub exclude_secrets: bool,
+    /// Extra rules of the caller in .gitignore syntax, relative to each root.
+    pub exclude: Vec<String>,
+}
+
+/// How much of the machine an index run may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PerformanceMode {
+    /// Half the cores.
+    Balanced,
+    /// All cores.
+    Performance,
+    /// One core, small batches.
+    Memory,
+}
+
+/// All settings of one workspace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Which files belong to the workspace.
+    pub walk: WalkConfig,
+    /// How much of the machine an index run may take.
+    pub performance_mode: PerformanceMode,
+    /// Weight of the semantic list in hybrid search; rescaled with `text_weight` to sum 1.
+    pub vector_weight: f32,
+    /// Weight of the lexical list in hybrid search.
+    pub text_weight: f32,
+}
+
+impl WalkConfig {
+    /// Everything on, nothing added.
+    pub const STANDARD: Self = Self {
+        use_gitignore: true,
+        use_sextantignore: true,
+        use_default_exclusions: true,
+        exclude_secrets: true,
+        exclude: Vec::new(),
+    };
+}
+
+impl Config {
+    /// What a workspace gets when its owner says nothing.
+    #[must_use]
+    pub fn standard() -> Self {
+        Self {
+            walk: WalkConfig::STANDARD,
+            performance_mode: PerformanceMode::Performance,
+            vector_weight: crate::rank::constants::VECTOR_WEIGHT,
+            text_weight: 1.0 - crate::rank::constants::VECTOR_WEIGHT,
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Candidates to hits.
+
+pub mod constants;
