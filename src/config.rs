@@ -1,5 +1,7 @@
 //! The settings of the core, resolved once and passed in, and the limits that are not settings.
 
+use crate::rank::constants::{Constants, STANDARD};
+
 /// A file is read up to this many bytes, cut back to the last line end before it.
 /// Source: VS Code Copilot's file index and Kodik read 1.5 MB; unmeasured.
 pub const MAX_FILE_BYTES: usize = 1_500_000;
@@ -50,6 +52,8 @@ pub struct Config {
     pub vector_weight: f32,
     /// Weight of the lexical list in hybrid search.
     pub text_weight: f32,
+    /// Constants of retrieval and ranking; only the evaluation gives others than the standard ones.
+    pub ranking: Constants,
 }
 
 impl WalkConfig {
@@ -70,8 +74,9 @@ impl Config {
         Self {
             walk: WalkConfig::STANDARD,
             performance_mode: PerformanceMode::Performance,
-            vector_weight: crate::rank::constants::VECTOR_WEIGHT,
-            text_weight: 1.0 - crate::rank::constants::VECTOR_WEIGHT,
+            vector_weight: STANDARD.vector_weight,
+            text_weight: 1.0 - STANDARD.vector_weight,
+            ranking: STANDARD,
         }
     }
 }

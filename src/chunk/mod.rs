@@ -6,6 +6,20 @@
 //! the rules say so (parts of an over-long function, fallback chunks, a Markdown section and its parent).
 //! Pure: no IO. Never fails: what the grammar cannot parse falls back to lines.
 
+mod component;
+mod cut;
+mod data;
+mod lines;
+mod markdown;
+mod notebook;
+mod outline;
+mod pack;
+mod syntax;
+#[cfg(test)]
+mod tests;
+
+use self::lines::Lines;
+use self::outline::Outline;
 use crate::source::Language;
 use crate::span::{ByteRange, LineRange};
 use crate::token::TokenCounter;
@@ -92,6 +106,50 @@ pub struct Chunk {
 /// Splits `text`. `path` is relative to the root.
 #[must_use]
 pub fn chunk(path: &str, language: Language, text: &str, counter: &TokenCounter) -> Vec<Chunk> {
-    let _ = (path, language, text, counter);
-    Vec::new()
+    chunk_named(path, language.name(), text, counter)
+}
+
+/// The same with the language's id as a string.
+fn chunk_named(path: &str, language_name: &str, text: &str, counter: &TokenCounter) -> Vec<Chunk> {
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    let lines = Lines::new(text, counter);
+    let file_name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let stem = file_name.split('.').find(|part| !part.is_empty()).unwrap_or(file_name);
+    let all = 0..lines.n_lines();
+    let is_data = matches!(
+        language_name,
+        "json" | "jsonc" | "json5" | "yaml" | "toml" | "ini" | "properties" | "dotenv" | "jupyter"
+    );
+    if is_data && lines.fit(&all) {
+        return pack::pack_lines(&lines, &[], file_name);
+    }
+    match outline(path, language_name, stem, &lines) {
+        Some(outline) if !outline.items.is_empty() => pack::pack(&lines, &outline, file_name),
+        _ => pack::pack_lines(&lines, &[], file_name),
+    }
+}
+
+/// The outline of a text of that language; none where it is cut by lines.
+fn outline(path: &str, language_name: &str, stem: &str, lines: &Lines) -> Option<Outline> {
+    match language_name {
+        "markdown" | "mdx" | "quarto" | "rmd" => Some(markdown::outline(lines)),
+        "jupyter" => notebook::outline(lines).or_else(|| Some(data::by_indentation(lines))),
+        "json" | "jsonc" | "json5" if path.ends_with(".ipynb") => {
+            notebook::outline(lines).or_else(|| Some(data::by_indentation(lines)))
+        }
+        "json" | "jsonc" | "json5" | "jsonl" | "yaml" | "dockercompose" => {
+            Some(data::by_indentation(lines))
+        }
+        "toml" | "ini" | "properties" | "editorconfig" => Some(data::tables(lines)),
+        "vue" | "svelte" | "astro" => Some(component::outline(lines, stem)),
+        "html" | "xml" | "svg" | "handlebars" | "erb" | "razor" | "blade" => {
+            Some(Outline { items: data::markup(lines, 0..lines.n_lines()), symbols: Vec::new() })
+        }
+        _ => {
+            let grammar = syntax::languages::grammar(path, language_name)?;
+            syntax::outline(grammar, stem, lines, &[])
+        }
+    }
 }

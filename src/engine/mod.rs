@@ -1,220 +1,74 @@
 //! The facade: open / sync / search / status / files / skipped / chunks / clear / close.
 //!
 //! All calls take `&self` and may come from any thread; they block, so callers on an event loop run them elsewhere.
-//! Lines are 1-based and inclusive in everything that leaves here.
+//! Lines are 1-based and inclusive in everything that leaves here. A damaged database is set aside and rebuilt by the
+//! next sync, and the answer says so.
 
-use std::path::PathBuf;
+mod search;
+mod storage;
+mod types;
 
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+
+use rusqlite::Connection;
+
+pub use types::{
+    ChunkInfo, Degradation, FileChunks, Hit, IndexReport, IndexedFile, OpenOptions, SearchRequest,
+    SearchResponse, SkippedPath, Status, Strategy,
+};
+
+use crate::chunk;
 use crate::config::Config;
+use crate::embed::MODEL_ID;
 use crate::error::Error;
+use crate::index::{self, root_key};
+use crate::present::one_based;
+use crate::source::{self, Loaded};
+use crate::store::{Database, Snapshot, StoreError};
+use crate::strategy::semantic::Statistics;
 use crate::task::{CancelToken, ProgressSink};
-
-/// How to open a workspace.
-#[derive(Clone, Debug)]
-pub struct OpenOptions {
-    /// Folders of the workspace; at least one.
-    pub roots: Vec<PathBuf>,
-    /// Folder for the database; `None` is the platform's cache folder, keyed by the roots' real paths.
-    pub storage: Option<PathBuf>,
-    /// Settings.
-    pub config: Config,
-}
-
-/// Something that made an answer less than complete.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Degradation {
-    /// Stable code.
-    pub code: &'static str,
-    /// For a person.
-    pub message: String,
-}
-
-/// A path that is not in the index, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SkippedPath {
-    /// The root's path.
-    pub root: String,
-    /// Relative to the root.
-    pub path: String,
-    /// For a person.
-    pub reason: String,
-}
-
-/// What a sync did.
-#[derive(Clone, Debug)]
-pub struct IndexReport {
-    /// The roots' paths.
-    pub roots: Vec<String>,
-    /// Files in the index now.
-    pub files: u64,
-    /// Chunks in the index now.
-    pub chunks: u64,
-    /// Files that were new.
-    pub added: u64,
-    /// Files whose content changed.
-    pub changed: u64,
-    /// Files that are gone.
-    pub removed: u64,
-    /// Files that were as before.
-    pub unchanged: u64,
-    /// Everything left out.
-    pub skipped: Vec<SkippedPath>,
-    /// Wall time.
-    pub took_ms: f64,
-    /// What a person should know (truncated files, a database that was set aside).
-    pub degraded: Vec<Degradation>,
-}
-
-/// Ways of searching.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strategy {
-    /// The best available.
-    Auto,
-    /// The whole workspace, if it is small.
-    Full,
-    /// A remote index.
-    Remote,
-    /// Vectors only.
-    Embeddings,
-    /// Terms only.
-    Tfidf,
-    /// Vectors and terms.
-    Hybrid,
-}
-
-/// A question.
-#[derive(Clone, Debug)]
-pub struct SearchRequest {
-    /// In the asker's words.
-    pub query: String,
-    /// Further words or identifiers to look for, if the caller has any.
-    pub keywords: Vec<String>,
-    /// Most hits wanted, at least 1.
-    pub limit: usize,
-    /// Most o200k tokens of text over all hits; `None` for no bound.
-    pub token_budget: Option<usize>,
-    /// How to search.
-    pub strategy: Strategy,
-    /// Path globs relative to the roots; a folder name stands for all below it; a hit needs to match one. Empty: all.
-    pub paths: Vec<String>,
-    /// Language names; empty: all.
-    pub languages: Vec<String>,
-    /// Chunk kinds; empty: all.
-    pub kinds: Vec<String>,
-    /// Ask why each hit stands where it stands.
-    pub explain: bool,
-}
-
-/// One hit.
-#[derive(Clone, Debug)]
-pub struct Hit {
-    /// The root's path.
-    pub root: String,
-    /// Relative to the root.
-    pub path: String,
-    /// 1-based.
-    pub start_line: u32,
-    /// 1-based, inclusive.
-    pub end_line: u32,
-    /// One of the nine kinds.
-    pub kind: &'static str,
-    /// Name of what the lines hold.
-    pub name: Option<String>,
-    /// Language id.
-    pub language: &'static str,
-    /// Higher is better; comparable within one answer only.
-    pub score: f64,
-    /// The lines.
-    pub text: String,
-    /// The parts of the score by name, when asked for.
-    pub explanation: Vec<(&'static str, f64)>,
-}
-
-/// An answer.
-#[derive(Clone, Debug)]
-pub struct SearchResponse {
-    /// The question as asked.
-    pub query: String,
-    /// The strategy that answered.
-    pub strategy: &'static str,
-    /// Wall time.
-    pub took_ms: f64,
-    /// What made it less than complete.
-    pub degraded: Vec<Degradation>,
-    /// Best first.
-    pub hits: Vec<Hit>,
-}
-
-/// An indexed file.
-#[derive(Clone, Debug)]
-pub struct IndexedFile {
-    /// The root's path.
-    pub root: String,
-    /// Relative to the root.
-    pub path: String,
-    /// Language id.
-    pub language: &'static str,
-    /// Bytes on disk.
-    pub size: u64,
-    /// Number of chunks.
-    pub chunks: u32,
-}
-
-/// A chunk, for display.
-#[derive(Clone, Debug)]
-pub struct ChunkInfo {
-    /// 1-based.
-    pub start_line: u32,
-    /// 1-based, inclusive.
-    pub end_line: u32,
-    /// One of the nine kinds.
-    pub kind: &'static str,
-    /// Name of what it holds.
-    pub name: Option<String>,
-    /// Exact o200k tokens.
-    pub tokens: u32,
-    /// Its text.
-    pub text: String,
-}
-
-/// The chunks of one file.
-#[derive(Clone, Debug)]
-pub struct FileChunks {
-    /// Relative to its root.
-    pub path: String,
-    /// Language id.
-    pub language: &'static str,
-    /// In order.
-    pub chunks: Vec<ChunkInfo>,
-}
-
-/// How the workspace stands.
-#[derive(Clone, Debug)]
-pub struct Status {
-    /// `empty`, `indexing` or `ready`.
-    pub state: &'static str,
-    /// The roots' paths.
-    pub roots: Vec<String>,
-    /// Files in the index.
-    pub files: u64,
-    /// Chunks in the index.
-    pub chunks: u64,
-    /// Files known to be out of date.
-    pub pending_files: u64,
-    /// Name of the embedding model.
-    pub model: String,
-    /// Folder of the database.
-    pub storage: String,
-    /// Bytes of the database files.
-    pub database_bytes: u64,
-    /// Whether a watcher runs.
-    pub watching: bool,
-    /// The last failure, if the last run failed.
-    pub last_error: Option<Degradation>,
-}
+use crate::token::TokenCounter;
+use crate::walk::WalkError;
 
 /// One workspace.
-pub struct Engine;
+pub struct Engine {
+    roots: Vec<PathBuf>,
+    keys: Vec<String>,
+    config: Config,
+    database: Database,
+    reader: Mutex<Option<Reader>>,
+    /// What a person should be told once: a database that was set aside.
+    notices: Mutex<Vec<Degradation>>,
+    last_error: Mutex<Option<Degradation>>,
+}
+
+/// A connection, and what was derived from the state it read last.
+struct Reader {
+    connection: Connection,
+    view: Option<Arc<View>>,
+}
+
+/// A snapshot and what is computed from it.
+struct View {
+    snapshot: Snapshot,
+    statistics: OnceLock<Statistics>,
+}
+
+impl View {
+    fn statistics(&self, connection: &Connection, config: &Config) -> Result<&Statistics, Error> {
+        if let Some(statistics) = self.statistics.get() {
+            return Ok(statistics);
+        }
+        let statistics = Statistics::new(&self.snapshot, connection, &config.ranking)?;
+        Ok(self.statistics.get_or_init(|| statistics))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl Engine {
     /// Opens the workspace; creates the storage folder, indexes nothing.
@@ -222,8 +76,47 @@ impl Engine {
     /// # Errors
     /// A root that is no readable folder, a storage folder that cannot be used.
     pub fn open(options: OpenOptions) -> Result<Self, Error> {
-        let _ = options;
-        Ok(Self)
+        let mut config = options.config;
+        let mut roots: Vec<PathBuf> = Vec::new();
+        for root in &options.roots {
+            let real = real_folder(root)?;
+            if !roots.contains(&real) {
+                roots.push(real);
+            }
+        }
+        if roots.is_empty() {
+            return Err(Error::InvalidArgument {
+                name: "roots",
+                value: "empty".into(),
+                expected: "at least one folder".into(),
+            });
+        }
+        let folder = storage::folder(&roots, options.storage.as_deref(), &mut config.walk)?;
+        let (database, aside) = Database::prepare(&folder)?;
+        let engine = Self {
+            keys: roots.iter().map(|root| root_key(root)).collect(),
+            roots,
+            config,
+            reader: Mutex::new(Some(Reader { connection: database.connect()?, view: None })),
+            database,
+            notices: Mutex::default(),
+            last_error: Mutex::default(),
+        };
+        if let Some(aside) = aside {
+            engine.note_set_aside(&aside);
+        }
+        Ok(engine)
+    }
+
+    fn note_set_aside(&self, aside: &crate::store::SetAside) {
+        lock(&self.notices).push(Degradation {
+            code: "INDEX_DAMAGED",
+            message: format!(
+                "the index was unusable ({}) and is rebuilt; the old file is kept at {}",
+                aside.reason,
+                aside.path.display()
+            ),
+        });
     }
 
     /// Brings the index up to date with the files.
@@ -235,8 +128,91 @@ impl Engine {
         cancel: &CancelToken,
         progress: &dyn ProgressSink,
     ) -> Result<IndexReport, Error> {
-        let _ = (cancel, progress);
-        Err(Error::Closed)
+        let result = self.sync_once(cancel, progress).or_else(|error| {
+            self.recover(cancel, &error)?.ok_or(error)?;
+            self.sync_once(cancel, progress)
+        });
+        *lock(&self.last_error) = result
+            .as_ref()
+            .err()
+            .map(|error| Degradation { code: error.code(), message: error.to_string() });
+        result
+    }
+
+    fn sync_once(
+        &self,
+        cancel: &CancelToken,
+        progress: &dyn ProgressSink,
+    ) -> Result<IndexReport, Error> {
+        let started = Instant::now();
+        let (view, skipped) = self
+            .read(|view, connection| Ok((Arc::clone(view), view.snapshot.skipped(connection)?)))?;
+        let done = index::sync(
+            cancel,
+            progress,
+            &self.database,
+            (&view.snapshot, &skipped),
+            &self.roots,
+            &self.config,
+        )?;
+        drop(view);
+        self.read(|view, connection| {
+            let mut degraded = std::mem::take(&mut *lock(&self.notices));
+            degraded.extend(truncated(&view.snapshot));
+            Ok(IndexReport {
+                roots: self.keys.clone(),
+                files: view.snapshot.files.len() as u64,
+                chunks: view.snapshot.n_live_chunks(),
+                added: done.added,
+                changed: done.changed,
+                removed: done.removed,
+                unchanged: done.unchanged,
+                skipped: skipped_paths(&view.snapshot, connection)?,
+                took_ms: milliseconds(started),
+                degraded,
+            })
+        })
+    }
+
+    /// If `error` says that the database is damaged: sets it aside and makes a new one. `Ok(None)` for other errors.
+    fn recover(&self, cancel: &CancelToken, error: &Error) -> Result<Option<()>, Error> {
+        let Error::Store(StoreError::Damaged { detail, .. }) = error else { return Ok(None) };
+        let mut reader = lock(&self.reader);
+        let _write_lock = self.database.lock(cancel)?.ok_or(Error::Cancelled)?;
+        // The connection must not outlive the file that it reads.
+        *reader = None;
+        let aside = self.database.set_aside(detail.clone())?;
+        Database::prepare(self.database.folder())?;
+        *reader = Some(Reader { connection: self.database.connect()?, view: None });
+        self.note_set_aside(&aside);
+        Ok(Some(()))
+    }
+
+    /// Runs `work` on one state of the database from start to end.
+    fn read<T>(
+        &self,
+        work: impl FnOnce(&Arc<View>, &Connection) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let mut guard = lock(&self.reader);
+        let reader = guard.as_mut().ok_or(Error::Closed)?;
+        let transaction = self.database.begin_read(&reader.connection)?;
+        let is_current = match &reader.view {
+            Some(view) => view.snapshot.is_current(&reader.connection)?,
+            None => false,
+        };
+        let view = match &reader.view {
+            Some(view) if is_current => Arc::clone(view),
+            before => {
+                let before = before.as_ref().map(|view| &view.snapshot);
+                let snapshot =
+                    Snapshot::load(&self.database, &reader.connection, &self.keys, before)?;
+                Arc::new(View { snapshot, statistics: OnceLock::new() })
+            }
+        };
+        let result = work(&view, &reader.connection);
+        drop(transaction);
+        reader.view = Some(view);
+        result
     }
 
     /// Answers from the last complete index. Does not sync.
@@ -248,8 +224,42 @@ impl Engine {
         cancel: &CancelToken,
         request: &SearchRequest,
     ) -> Result<SearchResponse, Error> {
-        let _ = (cancel, request);
-        Err(Error::Closed)
+        let prepared = search::Prepared::new(request, &self.config)?;
+        let started = Instant::now();
+        let mut response = self.read(|view, connection| {
+            view.snapshot.require_complete()?;
+            let statistics = view.statistics(connection, &self.config)?;
+            prepared.answer(cancel, (&view.snapshot, connection), statistics, &self.config.ranking)
+        })?;
+        response.took_ms = milliseconds(started);
+        let mut notices = std::mem::take(&mut *lock(&self.notices));
+        notices.append(&mut response.degraded);
+        response.degraded = notices;
+        Ok(response)
+    }
+
+    /// [`Engine::sync`], then [`Engine::search`]; a database that turns out to be damaged is rebuilt in between.
+    ///
+    /// # Errors
+    /// Those of both.
+    pub fn sync_and_search(
+        &self,
+        cancel: &CancelToken,
+        progress: &dyn ProgressSink,
+        request: &SearchRequest,
+    ) -> Result<SearchResponse, Error> {
+        // A wrong question is known before any work is done.
+        search::Prepared::new(request, &self.config)?;
+        let mut report = self.sync(cancel, progress)?;
+        let mut response = match self.search(cancel, request) {
+            Err(error) if self.recover(cancel, &error)?.is_some() => {
+                report = self.sync(cancel, progress)?;
+                self.search(cancel, request)?
+            }
+            result => result?,
+        };
+        response.degraded.splice(0..0, report.degraded);
+        Ok(response)
     }
 
     /// The indexed files, by root and path.
@@ -257,7 +267,21 @@ impl Engine {
     /// # Errors
     /// [`Error::Store`].
     pub fn files(&self) -> Result<Vec<IndexedFile>, Error> {
-        Err(Error::Closed)
+        self.read(|view, _| {
+            view.snapshot.require_complete()?;
+            let snapshot = &view.snapshot;
+            Ok(snapshot
+                .files
+                .iter()
+                .map(|file| IndexedFile {
+                    root: snapshot.root_path(file.root).to_owned(),
+                    path: file.meta.path.clone(),
+                    language: file.meta.language,
+                    size: file.meta.size,
+                    chunks: file.n_chunks,
+                })
+                .collect())
+        })
     }
 
     /// Everything left out by the last sync.
@@ -265,7 +289,10 @@ impl Engine {
     /// # Errors
     /// [`Error::Store`].
     pub fn skipped(&self) -> Result<Vec<SkippedPath>, Error> {
-        Err(Error::Closed)
+        self.read(|view, connection| {
+            view.snapshot.require_complete()?;
+            skipped_paths(&view.snapshot, connection)
+        })
     }
 
     /// Chunks a file as it is on disk now, without touching the index. `path` may be absolute or relative to a root.
@@ -273,8 +300,45 @@ impl Engine {
     /// # Errors
     /// [`Error::NotIndexed`] with the reason.
     pub fn chunks(&self, path: &str) -> Result<FileChunks, Error> {
-        let _ = path;
-        Err(Error::Closed)
+        let not_indexed = |reason: String| Error::NotIndexed { path: PathBuf::from(path), reason };
+        let (root, relative) = self
+            .locate(Path::new(path))
+            .ok_or_else(|| not_indexed("there is no such file below a root".into()))?;
+        let file = match source::load(&root.join(&relative), &relative) {
+            Loaded::Text(file) => file,
+            Loaded::Skipped { reason, .. } => return Err(not_indexed(reason)),
+        };
+        let counter = TokenCounter::new();
+        let chunks = chunk::chunk(&relative, file.language, &file.text, &counter)
+            .into_iter()
+            .map(|chunk| {
+                let (start_line, end_line) = one_based(chunk.lines);
+                let text = &file.text[chunk.bytes.as_range()];
+                ChunkInfo {
+                    start_line,
+                    end_line,
+                    kind: chunk.kind.name(),
+                    name: chunk.name,
+                    tokens: counter.count(text) as u32,
+                    text: text.to_owned(),
+                }
+            })
+            .collect();
+        Ok(FileChunks { path: relative, language: file.language.name(), chunks })
+    }
+
+    /// The root that holds `path`, and the path relative to it.
+    fn locate(&self, path: &Path) -> Option<(&Path, String)> {
+        self.roots.iter().find_map(|root| {
+            let absolute = root.join(path);
+            let real = absolute.parent()?.canonicalize().ok()?.join(absolute.file_name()?);
+            let relative = real.strip_prefix(root).ok()?;
+            let is_file = real.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
+            is_file.then(|| {
+                let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
+                (root.as_path(), parts.join("/"))
+            })
+        })
     }
 
     /// How the workspace stands.
@@ -282,7 +346,21 @@ impl Engine {
     /// # Errors
     /// [`Error::Store`].
     pub fn status(&self) -> Result<Status, Error> {
-        Err(Error::Closed)
+        self.read(|view, _| {
+            let snapshot = &view.snapshot;
+            Ok(Status {
+                state: if snapshot.incomplete.is_empty() { "ready" } else { "empty" },
+                roots: self.keys.clone(),
+                files: snapshot.files.len() as u64,
+                chunks: snapshot.n_live_chunks(),
+                pending_files: 0,
+                model: MODEL_ID.to_owned(),
+                storage: self.database.folder().to_string_lossy().into_owned(),
+                database_bytes: self.database.bytes(),
+                watching: false,
+                last_error: lock(&self.last_error).clone(),
+            })
+        })
     }
 
     /// Removes the index. The next sync builds it anew.
@@ -290,9 +368,64 @@ impl Engine {
     /// # Errors
     /// [`Error::Store`].
     pub fn clear(&self) -> Result<(), Error> {
-        Err(Error::Closed)
+        let mut guard = lock(&self.reader);
+        let reader = guard.as_mut().ok_or(Error::Closed)?;
+        reader.view = None;
+        let lock = self.database.lock(&CancelToken::new())?.ok_or(Error::Cancelled)?;
+        crate::store::Writer::open(&self.database, lock)?.clear(&self.keys)?;
+        Ok(())
     }
 
     /// Releases files and memory; every later call fails with [`Error::Closed`].
-    pub fn close(&self) {}
+    pub fn close(&self) {
+        *lock(&self.reader) = None;
+    }
+}
+
+/// The real path of a root; that it is a folder.
+fn real_folder(path: &Path) -> Result<PathBuf, Error> {
+    let missing = || WalkError::Missing { path: path.to_path_buf() };
+    let real = path.canonicalize().map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => missing(),
+        std::io::ErrorKind::NotADirectory => WalkError::NotAFolder { path: path.to_path_buf() },
+        _ => WalkError::Unreadable { path: path.to_path_buf(), source: error },
+    })?;
+    if real.is_dir() { Ok(real) } else { Err(WalkError::NotAFolder { path: real }.into()) }
+}
+
+fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1000.0
+}
+
+/// A notice for files of which only the beginning is indexed.
+fn truncated(snapshot: &Snapshot) -> Option<Degradation> {
+    const NAMED: usize = 3;
+    let paths: Vec<&str> = snapshot
+        .files
+        .iter()
+        .filter(|file| file.meta.is_truncated)
+        .map(|file| file.meta.path.as_str())
+        .collect();
+    let shown = paths.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+    let more = if paths.len() > NAMED { ", …" } else { "" };
+    (!paths.is_empty()).then(|| Degradation {
+        code: "FILES_TRUNCATED",
+        message: format!(
+            "{} files are indexed only up to {} bytes: {shown}{more}",
+            paths.len(),
+            crate::config::MAX_FILE_BYTES
+        ),
+    })
+}
+
+fn skipped_paths(snapshot: &Snapshot, connection: &Connection) -> Result<Vec<SkippedPath>, Error> {
+    Ok(snapshot
+        .skipped(connection)?
+        .into_iter()
+        .map(|row| SkippedPath {
+            root: snapshot.root_path(row.root).to_owned(),
+            path: row.path,
+            reason: row.reason,
+        })
+        .collect())
 }

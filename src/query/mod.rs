@@ -1,1 +1,227 @@
-//! query
+//! What is being asked for?
+//!
+//! In: the asker's words, and keywords if the caller has any. Out: a [`Query`]: the terms to look up, the names that look
+//! like identifiers, and what kind of files the asker means. [`filter`] holds the filters on path, language and kind.
+//! Pure. Anything is a valid query except nothing; a query of only punctuation has no terms.
+
+pub mod filter;
+mod stop_words;
+
+use crate::term::{TermSplitter, fold_identifier, runs};
+
+/// A longer query is cut here; what a person asks is far shorter, and time stays bounded.
+pub const MAX_QUERY_BYTES: usize = 8 * 1024;
+/// More terms than this add time, not sense. The rarest would be the best to keep, but the first name the matter.
+const MAX_TERMS: usize = 64;
+
+/// A question, understood.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Query {
+    /// The words as asked, cut to [`MAX_QUERY_BYTES`].
+    pub text: String,
+    /// Distinct terms in order of appearance, without stop words.
+    pub terms: Vec<QueryTerm>,
+    /// Folded names that look like identifiers (`parseUrl`, `HTTP_PORT`, `std::vec`'s parts), or the only word.
+    pub identifiers: Vec<String>,
+    /// Whether the query is a name rather than a question: no white space between its parts.
+    pub is_symbol: bool,
+    /// Kinds of files that the words ask for.
+    pub intent: Intent,
+}
+
+/// A term and how much it counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryTerm {
+    /// As in the index.
+    pub term: String,
+    /// 1 for a word of the question.
+    pub weight: f32,
+    /// Whether it is the whole of a compound identifier whose parts are terms too.
+    pub is_compound: bool,
+}
+
+/// Files that are ranked lower, unless the words ask for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Intent {
+    /// Tests and fixtures.
+    pub tests: bool,
+    /// Examples, demos, samples.
+    pub examples: bool,
+    /// Prose: manuals, change logs.
+    pub docs: bool,
+    /// Configuration and data.
+    pub config: bool,
+    /// Type declarations.
+    pub types: bool,
+    /// Benchmarks.
+    pub benchmarks: bool,
+}
+
+/// Understands `text`. `keywords` count like words of the question that it does not have.
+#[must_use]
+pub fn parse(text: &str, keywords: &[String]) -> Query {
+    let text = cut(text, MAX_QUERY_BYTES).trim().to_owned();
+    let is_symbol = !text.contains(char::is_whitespace);
+    let mut query = Query {
+        terms: Vec::new(),
+        identifiers: Vec::new(),
+        is_symbol,
+        intent: intent(&text),
+        text: String::new(),
+    };
+    let mut splitter = TermSplitter::new();
+    query.add_words(&text, &mut splitter, true);
+    if query.terms.is_empty() {
+        query.add_words(&text, &mut splitter, false);
+    }
+    for keyword in keywords {
+        query.add_words(cut(keyword, MAX_QUERY_BYTES), &mut splitter, true);
+    }
+    query.text = text;
+    query
+}
+
+impl Query {
+    fn add_words(&mut self, text: &str, splitter: &mut TermSplitter, drop_stop_words: bool) {
+        let is_single = self.is_symbol;
+        runs(text, |_, run| {
+            if drop_stop_words && stop_words::is_stop_word(run) {
+                return;
+            }
+            if is_single || looks_like_identifier(run) {
+                let folded = fold_identifier(run);
+                if folded.len() > 1 && !self.identifiers.contains(&folded) {
+                    self.identifiers.push(folded);
+                }
+            }
+            let mut found: Vec<String> = Vec::new();
+            splitter.split(run, |term| found.push(term.to_owned()));
+            let n = found.len();
+            for (at, term) in found.into_iter().enumerate() {
+                let is_compound = n > 1 && at == n - 1 && term.is_ascii();
+                if self.terms.len() < MAX_TERMS && !self.terms.iter().any(|t| t.term == term) {
+                    self.terms.push(QueryTerm { term, weight: 1.0, is_compound });
+                }
+            }
+        });
+    }
+
+    /// Whether the index has nothing to look up by, neither term nor vector.
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        self.text.is_empty()
+    }
+}
+
+fn cut(text: &str, max_bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(max_bytes)]
+}
+
+/// Inner capitals, underscores, `$` or digits within letters: nobody writes prose so.
+fn looks_like_identifier(run: &str) -> bool {
+    let trimmed = run.trim_matches('_');
+    let has_separator = trimmed.contains('_') || run.contains('$') || run.len() > trimmed.len();
+    let mut chars = trimmed.chars();
+    let first_is_letter = chars.next().is_some_and(char::is_alphabetic);
+    let rest: Vec<char> = chars.collect();
+    let has_inner_capital =
+        rest.iter().any(|c| c.is_uppercase()) && trimmed.chars().any(char::is_lowercase);
+    let has_digit = first_is_letter && rest.iter().any(|c| c.is_numeric());
+    (has_separator && trimmed.len() > 1) || has_inner_capital || has_digit
+}
+
+fn intent(text: &str) -> Intent {
+    let lower = text.to_lowercase();
+    let has = |words: &[&str]| {
+        lower.split(|c: char| !c.is_alphanumeric()).any(|word| words.contains(&word))
+    };
+    Intent {
+        tests: has(&[
+            "test", "tests", "tested", "testing", "spec", "specs", "fixture", "fixtures", "mock",
+            "mocks",
+        ]),
+        examples: has(&["example", "examples", "demo", "demos", "sample", "samples", "tutorial"]),
+        docs: has(&[
+            "doc",
+            "docs",
+            "documentation",
+            "readme",
+            "changelog",
+            "guide",
+            "manual",
+            "documented",
+        ]),
+        config: has(&[
+            "config",
+            "configuration",
+            "configured",
+            "setting",
+            "settings",
+            "ci",
+            "workflow",
+            "pipeline",
+            "yaml",
+            "json",
+            "toml",
+            "package",
+            "dependencies",
+            "dependency",
+            "docker",
+            "dockerfile",
+            "makefile",
+        ]),
+        types: has(&[
+            "type",
+            "types",
+            "typing",
+            "typings",
+            "interface",
+            "declaration",
+            "declarations",
+        ]),
+        benchmarks: has(&["benchmark", "benchmarks", "bench", "perf"]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, terms: &[&str], identifiers: &[&str]) {
+        let query = parse(text, &[]);
+        let found: Vec<&str> = query.terms.iter().map(|t| t.term.as_str()).collect();
+        assert_eq!(found, terms, "{text:?}");
+        assert_eq!(query.identifiers, identifiers, "{text:?}");
+    }
+
+    #[test]
+    fn questions_lose_their_stop_words_and_names_are_seen() {
+        check("where do we check that a token has expired?", &["check", "token", "expir"], &[]);
+        check("what does parseUrl do", &["pars", "url", "parseurl"], &["parseurl"]);
+        check("Session", &["session"], &["session"]);
+        check("std::vec<int>", &["std", "vec", "int"], &["std", "vec", "int"]);
+        check("where is it", &["where", "is", "it"], &[]);
+        check("()=> !", &[], &[]);
+        check("", &[], &[]);
+    }
+
+    #[test]
+    fn a_very_long_query_is_cut() {
+        let query = parse(&"größe word ".repeat(100_000), &[]);
+        assert!(query.text.len() <= MAX_QUERY_BYTES);
+        assert_eq!(query.terms.len(), 2);
+    }
+
+    #[test]
+    fn keywords_add_terms() {
+        let query = parse("log in", &["authenticate".into()]);
+        assert!(query.terms.iter().any(|t| t.term == "authent"));
+    }
+
+    #[test]
+    fn words_show_what_files_are_meant() {
+        assert!(parse("where is the parser tested", &[]).intent.tests);
+        assert!(!parse("where is the latest version", &[]).intent.tests);
+    }
+}

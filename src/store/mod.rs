@@ -1,23 +1,33 @@
 //! The snapshot in SQLite.
+//!
+//! One database a storage folder, one writer at a time (a lock file that dies with its process), any number of readers.
+//! It holds for each root the files, and for the files' chunks immutable *segments*: text, vectors, an inverted index.
+//! A run writes its segments as *staged*, in many small transactions, and makes them *live* in one at its end, together
+//! with everything it removes: readers see the old complete index or the new one. Staged segments that an interrupted
+//! run left are taken up by the next. Segments belong to one root each, so a workspace is any set of roots.
+//!
+//! A chunk of a live segment without a live file is dead; it stays until a merge drops it, and nothing that is computed
+//! from an index depends on whether that has happened.
+//!
+//! Fails with [`StoreError`]; SQLite's own messages stay in its `detail`.
 
-/// Why the index could not be read or written.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StoreError {
-    /// SQLite said something unexpected.
-    #[error("the index database failed: {message}")]
-    Database {
-        /// What it said.
-        message: String,
-    },
-}
+pub mod codec;
+mod database;
+pub mod dictionary;
+mod error;
+mod lock;
+mod merge;
+mod schema;
+mod segment;
+mod snapshot;
+mod writer;
 
-impl StoreError {
-    /// Stable code.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Database { .. } => "INTERNAL",
-        }
-    }
-}
+pub use database::{Database, SetAside};
+pub use error::{Result, StoreError};
+pub use lock::WriteLock;
+pub use segment::{
+    FileMeta, PART_CHUNKS, SegmentId, SegmentSummary, StagedFile, TEXT_BLOCK_BYTES, TEXT_LEVEL,
+};
+pub use snapshot::{Columns, FileRow, RootId, SegmentRow, SkipRow, Snapshot};
+pub(crate) use snapshot::{add_fixed_point, mean_vector};
+pub use writer::{Changes, StagedRow, Writer};

@@ -5,10 +5,39 @@
 //!
 //! Invariants: the set is git's own (`git ls-files -co --exclude-standard`) less the exclusions of the
 //! configuration; the order is that of the relative paths' bytes; no file is opened except ignore files
-//! and git's own; links are never followed.
+//! and git's own; links are never followed; one folder is open at a time.
 //! A folder that cannot be read is a skip, not an error; the root itself not being a readable folder is one.
+//!
+//! Where git leaves the answer open:
+//! - Outside of any repository, .gitignore files apply from the root down, and so does the user's ignore file.
+//! - A repository inside the root, a checked-out submodule too, is walked under its own rules. The outer
+//!   repository's rules bear on its folder as a whole.
+//! - Of the work trees of one repository only one is walked: the repository's first, or else the first by path.
+//!   The others are skips.
+//! - A root inside a folder that its repository ignores, and tracks nothing of, is walked as if outside of it.
+//! - A .sextantignore file has the last word: it can take back in what git's rules leave out; default exclusions too,
+//!   if the last part of the rule names something (`!build/`, not `!*/`), and usual secrets, if that part speaks
+//!   of them (`!.env` or `!*.pem`, not `!*.json`). As in git, nothing is taken back in below a folder that is left out.
+//! - .git is never entered nor reported.
 
+mod exclusion_tables;
+mod exclusions;
+mod git;
+mod glob;
+mod judge;
+mod lister;
+mod rules;
+mod start;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+
+pub use git::GitEnvironment;
+use lister::{Folder, Lister};
 
 use crate::config::WalkConfig;
 use crate::task::{CancelToken, Cancelled};
@@ -72,12 +101,66 @@ pub enum WalkError {
     Cancelled(#[from] Cancelled),
 }
 
-/// Lists the files of `root`.
+/// Lists the files of `root`, with git's settings from the environment of this process.
 ///
 /// # Errors
 /// [`WalkError`] if the root is not a readable folder or the token was cancelled.
 pub fn walk(cancel: &CancelToken, root: &Path, config: &WalkConfig) -> Result<Walk, WalkError> {
-    let _ = (root, config);
+    walk_in(cancel, root, config, &GitEnvironment::from_process())
+}
+
+/// As [`walk`], with git's settings from elsewhere.
+///
+/// # Errors
+/// [`WalkError`] if the root is not a readable folder or the token was cancelled.
+pub fn walk_in(
+    cancel: &CancelToken,
+    root: &Path,
+    config: &WalkConfig,
+    environment: &GitEnvironment,
+) -> Result<Walk, WalkError> {
     cancel.check()?;
-    Ok(Walk::default())
+    let root = open_root(root)?;
+    let begin = start::begin(config, environment, &root);
+    let mut lister = Lister {
+        config,
+        environment,
+        root: &root,
+        root_bytes: begin.path.len(),
+        pending: Vec::new(),
+        worktrees: Vec::new(),
+        above: None,
+        walked: BTreeSet::new(),
+        found: Walk::default(),
+    };
+    if let Some(home) = &begin.rules.home {
+        let common_dir = home.repository.common_dir().to_path_buf();
+        if begin.path.is_empty() {
+            lister.walked.insert(common_dir);
+        } else {
+            lister.above = Some(common_dir);
+        }
+    }
+    lister.pending.push(Folder { path: begin.path, rules: begin.rules, is_entered: true });
+    lister.run(cancel)?;
+    let mut found = lister.found;
+    found.files.sort_by(|left, right| left.path.cmp(&right.path));
+    found.skipped.sort_by(|left, right| left.path.cmp(&right.path));
+    Ok(found)
+}
+
+/// The root without links in it, once it is known to be a folder that can be read.
+fn open_root(root: &Path) -> Result<PathBuf, WalkError> {
+    let path = || root.to_path_buf();
+    let failed = |source: std::io::Error| match source.kind() {
+        ErrorKind::NotFound => WalkError::Missing { path: path() },
+        ErrorKind::NotADirectory => WalkError::NotAFolder { path: path() },
+        _ => WalkError::Unreadable { path: path(), source },
+    };
+    let real = fs::canonicalize(root).map_err(failed)?;
+    if !fs::metadata(&real).map_err(failed)?.is_dir() {
+        return Err(WalkError::NotAFolder { path: path() });
+    }
+    fs::read_dir(&real).map_err(failed)?;
+    Ok(real)
 }

@@ -1,0 +1,243 @@
+//! One question on one snapshot.
+
+use std::collections::HashMap;
+
+use rusqlite::Connection;
+
+use super::types::{Degradation, Hit, SearchRequest, SearchResponse, Strategy};
+use crate::config::Config;
+use crate::error::Error;
+use crate::present::{Fit, fit, one_based};
+use crate::query::filter::{BadFilter, Filter};
+use crate::query::{self, Query};
+use crate::rank::constants::Constants;
+use crate::rank::{self, Facts, Ranked};
+use crate::source::Language;
+use crate::span::{ByteRange, LineRange};
+use crate::store::codec::ChunkRecord;
+use crate::store::{FileRow, Snapshot};
+use crate::strategy::semantic::Statistics;
+use crate::strategy::{self, Candidate, Weights};
+use crate::task::CancelToken;
+use crate::token::TokenCounter;
+
+/// More hits than this are not an answer to a question.
+pub const MAX_LIMIT: usize = 1000;
+
+/// A request that was found to make sense.
+pub struct Prepared<'a> {
+    request: &'a SearchRequest,
+    query: Query,
+    filter: Filter,
+    weights: Weights,
+    strategy: &'static str,
+}
+
+impl From<BadFilter> for Error {
+    fn from(bad: BadFilter) -> Self {
+        Self::InvalidArgument { name: bad.name, value: bad.value, expected: bad.expected }
+    }
+}
+
+impl<'a> Prepared<'a> {
+    /// # Errors
+    /// An empty query, a limit out of bounds, an unknown filter, a strategy that there is not.
+    pub fn new(request: &'a SearchRequest, config: &Config) -> Result<Self, Error> {
+        let query = query::parse(&request.query, &request.keywords);
+        if query.is_blank() {
+            return Err(Error::EmptyQuery);
+        }
+        if request.limit == 0 || request.limit > MAX_LIMIT {
+            return Err(Error::InvalidArgument {
+                name: "limit",
+                value: request.limit.to_string(),
+                expected: format!("1 to {MAX_LIMIT}"),
+            });
+        }
+        let (strategy, weights) = match request.strategy {
+            Strategy::Auto | Strategy::Hybrid => ("hybrid", hybrid_weights(config)),
+            Strategy::Tfidf => ("tfidf", Weights { vector: 0.0, text: 1.0 }),
+            Strategy::Embeddings => ("embeddings", Weights { vector: 1.0, text: 0.0 }),
+            Strategy::Full => {
+                return Err(Error::StrategyUnavailable {
+                    strategy: "full",
+                    why: "whole workspaces are not answered yet; use auto",
+                });
+            }
+            Strategy::Remote => {
+                return Err(Error::StrategyUnavailable {
+                    strategy: "remote",
+                    why: "no remote index is configured; use auto",
+                });
+            }
+        };
+        let filter = Filter::new(&request.paths, &request.languages, &request.kinds)?;
+        Ok(Self { request, query, filter, weights, strategy })
+    }
+
+    /// # Errors
+    /// [`Error::Store`], [`Error::Cancelled`].
+    pub fn answer(
+        &self,
+        cancel: &CancelToken,
+        (snapshot, connection): (&Snapshot, &Connection),
+        statistics: &Statistics,
+        constants: &Constants,
+    ) -> Result<SearchResponse, Error> {
+        let found = strategy::retrieve(
+            cancel,
+            (snapshot, connection),
+            statistics,
+            &self.query,
+            &self.filter,
+            self.weights,
+            constants,
+        )?
+        .ok_or(Error::Cancelled)?;
+        let mut degraded = Vec::new();
+        if self.weights.vector > 0.0 && !found.has_vector {
+            degraded.push(Degradation {
+                code: "QUERY_NOT_EMBEDDED",
+                message: "the embedding model knows no word of the query; it was answered by its terms alone".into(),
+            });
+        }
+        let (facts, records) = facts(snapshot, connection, &found.list)?;
+        let ranked = rank::rank(&self.query, &facts, self.weights, self.request.limit, constants);
+        let hits = self.present(snapshot, connection, (&facts, &records), &ranked)?;
+        Ok(SearchResponse {
+            query: self.request.query.clone(),
+            strategy: self.strategy,
+            took_ms: 0.0,
+            degraded,
+            hits,
+        })
+    }
+
+    fn present(
+        &self,
+        snapshot: &Snapshot,
+        connection: &Connection,
+        (facts, records): (&[Facts], &[ChunkRecord]),
+        ranked: &[Ranked],
+    ) -> Result<Vec<Hit>, Error> {
+        let counter = TokenCounter::new();
+        let mut left = self.request.token_budget;
+        let mut hits = Vec::with_capacity(ranked.len());
+        for hit in ranked {
+            let record = &records[hit.candidate];
+            let (bytes, lines) = hit.merged.iter().map(|&at| &records[at]).fold(
+                (record.bytes, record.lines),
+                |(bytes, lines), other| {
+                    (union_bytes(bytes, other.bytes), union_lines(lines, other.lines))
+                },
+            );
+            let file = &snapshot.files[facts[hit.candidate].file as usize];
+            let mut text = snapshot.text(connection, file, bytes)?;
+            text.truncate(text.trim_end_matches(['\n', '\r']).len());
+            let (start_line, mut end_line) = one_based(lines);
+            let mut is_last = false;
+            if let Some(budget) = &mut left {
+                match fit(&text, *budget, &counter) {
+                    Fit::Whole(n) => *budget -= n,
+                    Fit::Cut { n_bytes, n_lines } => {
+                        text.truncate(n_bytes);
+                        end_line = start_line + n_lines as u32 - 1;
+                        is_last = true;
+                    }
+                    Fit::Nothing => break,
+                }
+            }
+            hits.push(hit_of(
+                snapshot,
+                file,
+                record,
+                hit,
+                (start_line, end_line),
+                text,
+                self.request.explain,
+            ));
+            if is_last {
+                break;
+            }
+        }
+        Ok(hits)
+    }
+}
+
+fn hit_of(
+    snapshot: &Snapshot,
+    file: &FileRow,
+    record: &ChunkRecord,
+    ranked: &Ranked,
+    (start_line, end_line): (u32, u32),
+    text: String,
+    explain: bool,
+) -> Hit {
+    Hit {
+        root: snapshot.root_path(file.root).to_owned(),
+        path: file.meta.path.clone(),
+        start_line,
+        end_line,
+        kind: record.kind.name(),
+        name: record.name.clone(),
+        language: file.meta.language,
+        score: f64::from(ranked.score),
+        text,
+        explanation: if explain { ranked.parts.clone() } else { Vec::new() },
+    }
+}
+
+/// The weights of the settings, rescaled to sum 1; both 0 are the standard ones.
+fn hybrid_weights(config: &Config) -> Weights {
+    let vector = config.vector_weight.max(0.0);
+    let text = config.text_weight.max(0.0);
+    let sum = vector + text;
+    if sum > 0.0 {
+        Weights { vector: vector / sum, text: text / sum }
+    } else {
+        let vector = config.ranking.vector_weight;
+        Weights { vector, text: 1.0 - vector }
+    }
+}
+
+/// What the rules need to know of each candidate, and its record.
+fn facts(
+    snapshot: &Snapshot,
+    connection: &Connection,
+    candidates: &[Candidate],
+) -> Result<(Vec<Facts>, Vec<ChunkRecord>), Error> {
+    let mut of_file: HashMap<u32, Vec<ChunkRecord>> = HashMap::new();
+    let mut facts = Vec::with_capacity(candidates.len());
+    let mut records = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        let file = &snapshot.files[candidate.file as usize];
+        let all = match of_file.entry(candidate.file) {
+            std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                entry.insert(snapshot.records(connection, file)?)
+            }
+        };
+        let record = all[(candidate.chunk - file.first_chunk) as usize].clone();
+        facts.push(Facts {
+            file: candidate.file,
+            path: file.meta.path.clone(),
+            language: Language::from_name(file.meta.language).unwrap_or(Language::PLAIN),
+            is_generated: file.meta.is_generated,
+            kind: record.kind,
+            symbols: record.symbols.clone(),
+            lines: record.lines,
+            lexical: candidate.lexical,
+            semantic: candidate.semantic,
+        });
+        records.push(record);
+    }
+    Ok((facts, records))
+}
+
+fn union_bytes(a: ByteRange, b: ByteRange) -> ByteRange {
+    ByteRange { start: a.start.min(b.start), end: a.end.max(b.end) }
+}
+
+fn union_lines(a: LineRange, b: LineRange) -> LineRange {
+    LineRange { start: a.start.min(b.start), end: a.end.max(b.end) }
+}

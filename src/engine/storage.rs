@@ -1,0 +1,81 @@
+//! Where is the database?
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::config::WalkConfig;
+use crate::error::Error;
+use crate::store::StoreError;
+
+/// The storage folder for `roots`: `explicit`, or one in the platform's cache folder, named after the roots. An
+/// explicit one must lie outside the roots. The cache folder may lie inside (the home folder as a root); it is then
+/// excluded from the walk.
+pub fn folder(
+    roots: &[PathBuf],
+    explicit: Option<&Path>,
+    walk: &mut WalkConfig,
+) -> Result<PathBuf, Error> {
+    if let Some(folder) = explicit {
+        let real = real_path(folder);
+        if let Some(root) = roots.iter().find(|root| real.starts_with(root)) {
+            return Err(StoreError::InsideRoot { storage: real, root: root.clone() }.into());
+        }
+        return Ok(real);
+    }
+    let cache = real_path(&cache_folder()?);
+    for root in roots {
+        if let Ok(relative) = cache.strip_prefix(root) {
+            walk.exclude.push(format!("/{}/", relative.to_string_lossy().replace('\\', "/")));
+        }
+    }
+    let mut names: Vec<String> =
+        roots.iter().map(|root| root.to_string_lossy().into_owned()).collect();
+    names.sort();
+    let key = xxh3_128(names.join("\0").as_bytes());
+    let label: String = roots[0]
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default()
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+        .take(40)
+        .collect();
+    Ok(cache.join(format!("{label}-{key:032x}")))
+}
+
+/// The real path of something that may not exist yet: that of its nearest existing parent, and the rest.
+fn real_path(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let mut existing = absolute.as_path();
+    loop {
+        if let Ok(real) = existing.canonicalize() {
+            let rest = absolute.strip_prefix(existing).unwrap_or(Path::new(""));
+            return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
+        }
+        match existing.parent() {
+            Some(parent) => existing = parent,
+            None => return absolute,
+        }
+    }
+}
+
+/// The platform's folder for data that can be made again.
+fn cache_folder() -> Result<PathBuf, Error> {
+    let from = |name: &str| env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let folder = if cfg!(target_os = "windows") {
+        from("LOCALAPPDATA")
+    } else if cfg!(target_os = "macos") {
+        from("HOME").map(|home| home.join("Library/Caches"))
+    } else {
+        from("XDG_CACHE_HOME")
+            .filter(|path| path.is_absolute())
+            .or_else(|| from("HOME").map(|home| home.join(".cache")))
+    };
+    folder.map(|folder| folder.join("sextant")).ok_or_else(|| Error::InvalidArgument {
+        name: "storage",
+        value: "not given".into(),
+        expected: "a folder, because the environment names no home folder".into(),
+    })
+}

@@ -1,0 +1,209 @@
+//! What goes into the facade and comes out of it. Lines are 1-based and inclusive here.
+
+use std::path::PathBuf;
+
+use crate::config::Config;
+
+/// How to open a workspace.
+#[derive(Clone, Debug)]
+pub struct OpenOptions {
+    /// Folders of the workspace; at least one.
+    pub roots: Vec<PathBuf>,
+    /// Folder for the database; `None` is the platform's cache folder, keyed by the roots' real paths.
+    pub storage: Option<PathBuf>,
+    /// Settings.
+    pub config: Config,
+}
+
+/// Something that made an answer less than complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Degradation {
+    /// Stable code.
+    pub code: &'static str,
+    /// For a person.
+    pub message: String,
+}
+
+/// A path that is not in the index, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkippedPath {
+    /// The root's path.
+    pub root: String,
+    /// Relative to the root.
+    pub path: String,
+    /// For a person.
+    pub reason: String,
+}
+
+/// What a sync did.
+#[derive(Clone, Debug)]
+pub struct IndexReport {
+    /// The roots' paths.
+    pub roots: Vec<String>,
+    /// Files in the index now.
+    pub files: u64,
+    /// Chunks in the index now.
+    pub chunks: u64,
+    /// Files that were new.
+    pub added: u64,
+    /// Files whose content changed.
+    pub changed: u64,
+    /// Files that are gone.
+    pub removed: u64,
+    /// Files that were as before.
+    pub unchanged: u64,
+    /// Everything left out.
+    pub skipped: Vec<SkippedPath>,
+    /// Wall time.
+    pub took_ms: f64,
+    /// What a person should know (truncated files, a database that was set aside).
+    pub degraded: Vec<Degradation>,
+}
+
+/// Ways of searching.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// The best available.
+    Auto,
+    /// The whole workspace, if it is small.
+    Full,
+    /// A remote index.
+    Remote,
+    /// Vectors only.
+    Embeddings,
+    /// Terms only.
+    Tfidf,
+    /// Vectors and terms.
+    Hybrid,
+}
+
+/// A question.
+#[derive(Clone, Debug)]
+pub struct SearchRequest {
+    /// In the asker's words.
+    pub query: String,
+    /// Further words or identifiers to look for, if the caller has any.
+    pub keywords: Vec<String>,
+    /// Most hits wanted, at least 1.
+    pub limit: usize,
+    /// Most o200k tokens of text over all hits; `None` for no bound.
+    pub token_budget: Option<usize>,
+    /// How to search.
+    pub strategy: Strategy,
+    /// Path globs relative to the roots; a folder name stands for all below it; a hit needs to match one. Empty: all.
+    pub paths: Vec<String>,
+    /// Language names; empty: all.
+    pub languages: Vec<String>,
+    /// Chunk kinds; empty: all.
+    pub kinds: Vec<String>,
+    /// Ask why each hit stands where it stands.
+    pub explain: bool,
+}
+
+/// One hit.
+#[derive(Clone, Debug)]
+pub struct Hit {
+    /// The root's path.
+    pub root: String,
+    /// Relative to the root.
+    pub path: String,
+    /// 1-based.
+    pub start_line: u32,
+    /// 1-based, inclusive.
+    pub end_line: u32,
+    /// One of the nine kinds.
+    pub kind: &'static str,
+    /// Name of what the lines hold.
+    pub name: Option<String>,
+    /// Language id.
+    pub language: &'static str,
+    /// Higher is better; comparable within one answer only.
+    pub score: f64,
+    /// The lines.
+    pub text: String,
+    /// The parts of the score by name, when asked for.
+    pub explanation: Vec<(&'static str, f64)>,
+}
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub struct SearchResponse {
+    /// The question as asked.
+    pub query: String,
+    /// The strategy that answered.
+    pub strategy: &'static str,
+    /// Wall time.
+    pub took_ms: f64,
+    /// What made it less than complete.
+    pub degraded: Vec<Degradation>,
+    /// Best first.
+    pub hits: Vec<Hit>,
+}
+
+/// An indexed file.
+#[derive(Clone, Debug)]
+pub struct IndexedFile {
+    /// The root's path.
+    pub root: String,
+    /// Relative to the root.
+    pub path: String,
+    /// Language id.
+    pub language: &'static str,
+    /// Bytes on disk.
+    pub size: u64,
+    /// Number of chunks.
+    pub chunks: u32,
+}
+
+/// A chunk, for display.
+#[derive(Clone, Debug)]
+pub struct ChunkInfo {
+    /// 1-based.
+    pub start_line: u32,
+    /// 1-based, inclusive.
+    pub end_line: u32,
+    /// One of the nine kinds.
+    pub kind: &'static str,
+    /// Name of what it holds.
+    pub name: Option<String>,
+    /// Exact o200k tokens.
+    pub tokens: u32,
+    /// Its text.
+    pub text: String,
+}
+
+/// The chunks of one file.
+#[derive(Clone, Debug)]
+pub struct FileChunks {
+    /// Relative to its root.
+    pub path: String,
+    /// Language id.
+    pub language: &'static str,
+    /// In order.
+    pub chunks: Vec<ChunkInfo>,
+}
+
+/// How the workspace stands.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// `empty`, `indexing` or `ready`.
+    pub state: &'static str,
+    /// The roots' paths.
+    pub roots: Vec<String>,
+    /// Files in the index.
+    pub files: u64,
+    /// Chunks in the index.
+    pub chunks: u64,
+    /// Files known to be out of date.
+    pub pending_files: u64,
+    /// Name of the embedding model.
+    pub model: String,
+    /// Folder of the database.
+    pub storage: String,
+    /// Bytes of the database files.
+    pub database_bytes: u64,
+    /// Whether a watcher runs.
+    pub watching: bool,
+    /// The last failure, if the last run failed.
+    pub last_error: Option<Degradation>,
+}

@@ -1,0 +1,228 @@
+//! One run: walk, plan, read, publish.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::pipeline::{self, Outcome, Resources};
+use super::plan::{Plan, plan};
+use super::progress::Meter;
+use crate::config::{Config, PerformanceMode};
+use crate::error::Error;
+use crate::store::{Changes, Database, FileRow, RootId, SkipRow, Snapshot, Writer};
+use crate::task::{CancelToken, Phase, ProgressSink};
+use crate::walk::{self, Walk};
+
+/// A file changed this short a time before the walk may change again without its time of change showing it (file
+/// systems count in steps of some milliseconds); its time is not trusted, so the next run reads it again.
+const RACY_NS: i64 = 20_000_000;
+
+/// Memory for segments in the making, over all workers.
+const SEGMENT_BYTES: usize = 160 << 20;
+
+/// What a run did.
+#[derive(Default, Debug)]
+pub struct SyncReport {
+    /// Files that were new.
+    pub added: u64,
+    /// Files whose content changed.
+    pub changed: u64,
+    /// Files that are gone.
+    pub removed: u64,
+    /// Files that were as before.
+    pub unchanged: u64,
+}
+
+/// A root and its files as walked.
+struct WalkedRoot<'a> {
+    path: &'a Path,
+    key: String,
+    walk: Walk,
+}
+
+/// Brings the index of `roots` up to date. `current` is the state that readers see now.
+///
+/// # Errors
+/// [`Error::Walk`], [`Error::Store`], [`Error::Cancelled`]. The index is then as it was, and finished files are kept as
+/// a checkpoint.
+pub fn sync(
+    cancel: &CancelToken,
+    progress: &dyn ProgressSink,
+    database: &Database,
+    current: (&Snapshot, &[SkipRow]),
+    roots: &[PathBuf],
+    config: &Config,
+) -> Result<SyncReport, Error> {
+    let walked = walk_roots(cancel, progress, roots, config)?;
+    if let Some(report) = nothing_to_do(current, &walked) {
+        return Ok(report);
+    }
+    let lock = database.lock(cancel)?.ok_or(Error::Cancelled)?;
+    let mut writer = Writer::open(database, lock)?;
+    let mut report = SyncReport::default();
+    for root in &walked {
+        sync_root(cancel, progress, &mut writer, root, config, &mut report)?;
+    }
+    Ok(report)
+}
+
+/// The name of a root in the database.
+#[must_use]
+pub fn root_key(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn walk_roots<'a>(
+    cancel: &CancelToken,
+    progress: &dyn ProgressSink,
+    roots: &'a [PathBuf],
+    config: &Config,
+) -> Result<Vec<WalkedRoot<'a>>, Error> {
+    let meter = Meter::start(progress, Phase::Walk, roots.len() as u64);
+    let racy_since = now_ns().saturating_sub(RACY_NS);
+    let mut walked = Vec::with_capacity(roots.len());
+    for path in roots {
+        let mut walk = walk::walk(cancel, path, &config.walk)?;
+        for file in walk.files.iter_mut().filter(|file| file.mtime_ns >= racy_since) {
+            file.mtime_ns = -1;
+        }
+        meter.file_done(&path.to_string_lossy());
+        walked.push(WalkedRoot { path, key: root_key(path), walk });
+    }
+    meter.finish();
+    Ok(walked)
+}
+
+fn now_ns() -> i64 {
+    SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |since| since.as_nanos() as i64)
+}
+
+/// A report if readers already see what was walked; nothing is then locked or written.
+fn nothing_to_do(
+    (snapshot, skipped): (&Snapshot, &[SkipRow]),
+    walked: &[WalkedRoot<'_>],
+) -> Option<SyncReport> {
+    if !snapshot.incomplete.is_empty() {
+        return None;
+    }
+    let mut report = SyncReport::default();
+    for root in walked {
+        let (id, _) = snapshot.roots.iter().find(|(_, path)| *path == root.key)?;
+        let rows = rows_of(&snapshot.files, *id);
+        let skipped: Vec<SkipRow> = skipped.iter().filter(|row| row.root == *id).cloned().collect();
+        let plan = plan(&root.walk.files, rows, Vec::new(), &skipped);
+        let is_done = plan.read.is_empty()
+            && plan.removed.is_empty()
+            && skip_report(*id, &root.walk, &plan, &[]) == skipped;
+        if !is_done {
+            return None;
+        }
+        report.unchanged += plan.unchanged;
+    }
+    Some(report)
+}
+
+/// The rows of one root; `files` is ordered by root.
+fn rows_of(files: &[FileRow], root: RootId) -> &[FileRow] {
+    let start = files.iter().position(|file| file.root == root).unwrap_or(files.len());
+    let n = files[start..].iter().take_while(|file| file.root == root).count();
+    &files[start..start + n]
+}
+
+fn sync_root(
+    cancel: &CancelToken,
+    progress: &dyn ProgressSink,
+    writer: &mut Writer,
+    root: &WalkedRoot<'_>,
+    config: &Config,
+    report: &mut SyncReport,
+) -> Result<(), Error> {
+    let id = writer.root(&root.key)?;
+    let snapshot = writer.snapshot(std::slice::from_ref(&root.key))?;
+    let skipped = writer.skipped(&snapshot)?;
+    let staged = writer.staged(id)?;
+    let plan = plan(&root.walk.files, &snapshot.files, staged, &skipped);
+    writer.drop_staged(&plan.stale)?;
+
+    let meter = Meter::start(progress, Phase::Index, plan.read.len() as u64);
+    let outcomes =
+        pipeline::run(cancel, &meter, writer, (id, root.path), &plan.read, &resources(config))?;
+    cancel.check()?;
+    meter.finish();
+
+    let meter = Meter::start(progress, Phase::Commit, 0);
+    let mut changes = Changes { removed: plan.removed.clone(), ..Changes::default() };
+    report.unchanged += plan.unchanged;
+    report.removed += plan.removed.len() as u64;
+    let mut unreadable = Vec::new();
+    for &row in &plan.resumed {
+        count_indexed(row, &mut changes, report);
+    }
+    for (at, outcome) in outcomes {
+        let (entry, row) = plan.read[at];
+        match outcome {
+            Outcome::Same { id, size, mtime_ns } => {
+                changes.touched.push((id, size, mtime_ns));
+                report.unchanged += 1;
+            }
+            Outcome::Indexed => count_indexed(row, &mut changes, report),
+            Outcome::Skipped { reason, transient } => {
+                if let Some(row) = row {
+                    changes.removed.push(row);
+                    report.removed += 1;
+                }
+                let seen = (!transient).then_some((entry.size, entry.mtime_ns));
+                unreadable.push(SkipRow { root: id, path: entry.path.clone(), reason, seen });
+            }
+        }
+    }
+    let skip_report = skip_report(id, &root.walk, &plan, &unreadable);
+    changes.skipped = (skip_report != skipped).then_some(skip_report);
+    writer.publish(id, &changes)?;
+    writer.compact(id)?;
+    meter.finish();
+    Ok(())
+}
+
+fn count_indexed<'a>(row: Option<&'a FileRow>, changes: &mut Changes<'a>, report: &mut SyncReport) {
+    match row {
+        Some(row) => {
+            changes.removed.push(row);
+            report.changed += 1;
+        }
+        None => report.added += 1,
+    }
+}
+
+/// What the walk left out, what is still unusable, and what was found unusable now, by path.
+fn skip_report(root: RootId, walk: &Walk, plan: &Plan<'_>, unreadable: &[SkipRow]) -> Vec<SkipRow> {
+    let mut report: Vec<SkipRow> = walk
+        .skipped
+        .iter()
+        .map(|skip| SkipRow {
+            root,
+            path: skip.path.clone(),
+            reason: skip.reason.clone(),
+            seen: None,
+        })
+        .chain(plan.unusable.iter().map(|&row| row.clone()))
+        .chain(unreadable.iter().cloned())
+        .collect();
+    report.sort_by(|a, b| (&a.path, &a.reason).cmp(&(&b.path, &b.reason)));
+    report
+}
+
+fn resources(config: &Config) -> Resources {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let n_workers = match config.performance_mode {
+        PerformanceMode::Balanced => cores.div_ceil(2),
+        PerformanceMode::Performance => cores,
+        PerformanceMode::Memory => 1,
+    };
+    let total = match config.performance_mode {
+        PerformanceMode::Memory => SEGMENT_BYTES / 4,
+        PerformanceMode::Balanced | PerformanceMode::Performance => SEGMENT_BYTES,
+    };
+    Resources { n_workers, segment_bytes: total / n_workers }
+}

@@ -1,0 +1,178 @@
+//! The score of each candidate.
+
+use std::collections::HashMap;
+
+use super::constants::Constants;
+use super::{Facts, paths};
+use crate::chunk::ChunkKind;
+use crate::query::Query;
+use crate::strategy::Weights;
+use crate::term::{TermSplitter, fold_identifier, runs};
+
+/// A candidate's score and its parts.
+#[derive(Clone, Debug)]
+pub struct Scored {
+    /// Higher is better.
+    pub score: f32,
+    /// By name.
+    pub parts: Vec<(&'static str, f64)>,
+}
+
+/// Words of names, as the terms of the query that they are.
+struct WordMatcher<'q> {
+    query: &'q Query,
+    splitter: TermSplitter,
+    known: HashMap<String, (u64, u32)>,
+}
+
+impl<'q> WordMatcher<'q> {
+    fn new(query: &'q Query) -> Self {
+        Self { query, splitter: TermSplitter::new(), known: HashMap::new() }
+    }
+
+    /// The query's terms in `name` (a bit each), and the number of the name's words.
+    fn matches(&mut self, name: &str) -> (u64, u32) {
+        if let Some(&known) = self.known.get(name) {
+            return known;
+        }
+        let mut matched = 0u64;
+        let mut n_words = 0;
+        let Self { query, splitter, .. } = self;
+        runs(name, |_, run| {
+            let mut terms = Vec::new();
+            splitter.split(run, |term| terms.push(term.to_owned()));
+            // The whole of a compound name is not a word of it.
+            if terms.len() > 1 {
+                terms.pop();
+            }
+            n_words += terms.len() as u32;
+            for term in terms {
+                if let Some(at) = query.terms.iter().position(|t| t.term == term) {
+                    matched |= 1 << at;
+                }
+            }
+        });
+        self.known.insert(name.to_owned(), (matched, n_words));
+        (matched, n_words)
+    }
+}
+
+/// Scores all candidates.
+pub fn score(
+    query: &Query,
+    candidates: &[Facts],
+    weights: Weights,
+    constants: &Constants,
+) -> Vec<Scored> {
+    let mut words = WordMatcher::new(query);
+    let n_words = query.terms.iter().filter(|term| !term.is_compound).count().max(1) as f32;
+    let base = |facts: &Facts| weights.text * facts.lexical + weights.vector * facts.semantic;
+    let mut file_totals: HashMap<u32, f32> = HashMap::new();
+    for facts in candidates {
+        *file_totals.entry(facts.file).or_default() += base(facts);
+    }
+    let best_total = file_totals.values().fold(0f32, |max, &total| max.max(total));
+    candidates
+        .iter()
+        .map(|facts| {
+            let mut parts: Vec<(&'static str, f64)> = Vec::with_capacity(8);
+            let mut add = |name, value: f32| {
+                if value != 0.0 {
+                    parts.push((name, f64::from(value)));
+                }
+                value
+            };
+            let mut score = add("lexical", weights.text * facts.lexical)
+                + add("semantic", weights.vector * facts.semantic);
+            score += add("definition", definition(query, facts, &mut words, n_words, constants));
+            score += add("path", path_words(facts, &mut words, n_words, constants));
+            let total = file_totals.get(&facts.file).copied().unwrap_or_default();
+            if best_total > 0.0 {
+                score += add("file", constants.agreement * total / best_total);
+            }
+            let (factor, why) = paths::factor(
+                &facts.path,
+                facts.language,
+                facts.is_generated,
+                query.intent,
+                constants,
+            );
+            score *= factor;
+            if let Some(why) = why {
+                parts.push((why, f64::from(factor)));
+            }
+            if is_reexport(facts) {
+                score *= constants.reexport_factor;
+                parts.push(("re-export", f64::from(constants.reexport_factor)));
+            }
+            Scored { score, parts }
+        })
+        .collect()
+}
+
+/// For defining what is asked for.
+fn definition(
+    query: &Query,
+    facts: &Facts,
+    words: &mut WordMatcher<'_>,
+    n_words: f32,
+    constants: &Constants,
+) -> f32 {
+    let exact = if query.is_symbol {
+        constants.exact_definition
+    } else {
+        constants.exact_definition_in_question
+    };
+    let mut best = 0f32;
+    for symbol in &facts.symbols {
+        let is_exact =
+            !query.identifiers.is_empty() && query.identifiers.contains(&fold_identifier(symbol));
+        let value = if is_exact {
+            exact
+        } else {
+            let (matched, n_parts) = words.matches(symbol);
+            let n_matched = matched.count_ones() as f32;
+            let of_name = n_matched / (n_parts as f32).max(1.0);
+            let of_query = n_matched / n_words;
+            constants.definition_words * of_name * of_query.sqrt()
+        };
+        best = best.max(value);
+    }
+    best
+}
+
+/// For words of the question in the path.
+fn path_words(
+    facts: &Facts,
+    words: &mut WordMatcher<'_>,
+    n_words: f32,
+    constants: &Constants,
+) -> f32 {
+    let (folders, name) = facts.path.rsplit_once('/').unwrap_or(("", &facts.path));
+    let stem = name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or(name);
+    // A file such as index.js or mod.rs is named by its folder.
+    let stem = match stem {
+        "index" | "mod" | "__init__" | "init" | "main" | "lib" => {
+            folders.rsplit('/').next().filter(|f| !f.is_empty()).unwrap_or(stem)
+        }
+        _ => stem,
+    };
+    let (in_stem, n_parts) = words.matches(stem);
+    let of_stem = in_stem.count_ones() as f32 / (n_parts as f32).max(1.0);
+    let of_query = in_stem.count_ones() as f32 / n_words;
+    let (in_folders, _) = words.matches(folders);
+    let in_folders = (in_folders & !in_stem).count_ones() as f32 / n_words;
+    constants.stem_words * of_stem * of_query.sqrt() + constants.folder_words * in_folders
+}
+
+/// A chunk of imports and exports in a file whose work that is.
+fn is_reexport(facts: &Facts) -> bool {
+    let name = facts.path.rsplit('/').next().unwrap_or(&facts.path);
+    let is_index = matches!(
+        name,
+        "__init__.py" | "index.ts" | "index.js" | "index.tsx" | "index.mjs" | "mod.rs" | "lib.rs"
+    );
+    is_index
+        && facts.symbols.is_empty()
+        && matches!(facts.kind, ChunkKind::Block | ChunkKind::Export | ChunkKind::FullFile)
+}

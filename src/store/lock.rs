@@ -1,0 +1,35 @@
+//! One writer at a time, over all processes.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::Path;
+use std::time::Duration;
+
+use super::error::{Result, StoreError};
+use crate::task::CancelToken;
+
+/// How often a waiting process asks again whether the other is done.
+const POLL: Duration = Duration::from_millis(20);
+
+/// The right to write; released when dropped, and by the system when its process dies.
+pub struct WriteLock(#[expect(dead_code, reason = "holds the lock until dropped")] File);
+
+impl WriteLock {
+    /// Waits for the lock. `Ok(None)` if `cancel` came first.
+    pub(super) fn wait(folder: &Path, cancel: &CancelToken) -> Result<Option<Self>> {
+        let path = folder.join("write.lock");
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(|error| StoreError::from_io(&path, error))?;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Some(Self(file))),
+                Err(TryLockError::WouldBlock) if cancel.is_cancelled() => return Ok(None),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(POLL),
+                Err(TryLockError::Error(error)) => return Err(StoreError::from_io(&path, error)),
+            }
+        }
+    }
+}

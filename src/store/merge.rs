@@ -1,0 +1,307 @@
+//! Merging segments: many small ones into one, dead chunks dropped.
+//!
+//! Text, columns and records are copied; postings are merged term by term in one pass over all dictionaries, with the
+//! chunks renumbered. What a search computes does not change, only what it costs.
+
+use std::collections::HashMap;
+
+use rusqlite::params;
+
+use super::codec::{Posting, Postings, write_posting};
+use super::dictionary::{DictionaryWriter, Entries, PATH_PREFIX};
+use super::error::Result;
+use super::segment::{PART_CHUNKS, SegmentId, SegmentSummary, TEXT_BLOCK_BYTES};
+use super::snapshot::{FileRow, RootId, Snapshot, add_fixed_point};
+use super::writer::{Writer, bump_generation, drop_segment};
+use crate::embed::DIM;
+use crate::embed::quantize::PACKED_BYTES;
+use crate::span::ByteRange;
+
+/// Segments of about one size are merged once there are this many of them. Unmeasured: look-ups cost a read per segment,
+/// merging costs a rewrite.
+const MERGE_FACTOR: usize = 8;
+/// Segments below this many chunks count as one size.
+const SMALLEST_TIER_CHUNKS: u32 = 1024;
+/// A segment is rewritten alone once this share of its chunks is dead.
+const MAX_DEAD_SHARE: f64 = 0.5;
+
+/// Where the chunks and files of the merged segments go.
+struct Renumbering {
+    /// Per old segment and old chunk (or file) its new number.
+    chunks: Vec<Vec<Option<u32>>>,
+    files: Vec<Vec<Option<u32>>>,
+}
+
+impl Writer {
+    /// Merges segments of `root` if there are too many, or too many dead chunks in them.
+    ///
+    /// # Errors
+    /// [`super::StoreError`]; nothing has then changed.
+    pub fn compact(&mut self, root: RootId) -> Result<()> {
+        loop {
+            let path: String = self.database.run(|| {
+                self.connection
+                    .query_row("SELECT path FROM roots WHERE id = ?1", [root], |row| row.get(0))
+            })?;
+            let snapshot = self.snapshot(&[path])?;
+            let Some(chosen) = choose(&snapshot) else { return Ok(()) };
+            self.begin()?;
+            self.merge(root, &snapshot, &chosen)?;
+            self.commit()?;
+        }
+    }
+
+    fn merge(&mut self, root: RootId, snapshot: &Snapshot, chosen: &[usize]) -> Result<()> {
+        let id = self.next_segment()?;
+        let mut files: Vec<&FileRow> = snapshot
+            .files
+            .iter()
+            .filter(|file| chosen.contains(&(file.segment as usize)))
+            .collect();
+        files.sort_by_key(|file| file.first_chunk);
+        let renumbering = renumber(snapshot, chosen, &files);
+        let (n_chunks, vector_sum) = self.copy_columns(snapshot, &files, id)?;
+        let text_starts = self.copy_text(snapshot, &files, id)?;
+        let (blocks, directory) = self.merge_dictionaries(snapshot, chosen, &renumbering)?;
+        let summary =
+            SegmentSummary { id, n_chunks, blocks, directory, vector_sum, files: Vec::new() };
+        self.insert_segment(root, &summary, true)?;
+        self.database.run(|| {
+            let mut move_file = self.connection.prepare_cached(
+                "UPDATE files SET segment = ?2, ordinal = ?3, first_chunk = ?4, text_start = ?5 WHERE id = ?1",
+            )?;
+            let mut first_chunk = 0;
+            for (ordinal, (file, text_start)) in (0u32..).zip(files.iter().zip(&text_starts)) {
+                move_file.execute(params![file.id, id, ordinal, first_chunk, *text_start as i64])?;
+                first_chunk += file.n_chunks;
+            }
+            self.connection.execute(
+                "UPDATE segments SET n_files = ?2 WHERE id = ?1",
+                params![id, files.len() as i64],
+            )?;
+            for &old in chosen {
+                drop_segment(&self.connection, snapshot.segments[old].id)?;
+            }
+            bump_generation(&self.connection)
+        })
+    }
+
+    fn copy_columns(
+        &mut self,
+        snapshot: &Snapshot,
+        files: &[&FileRow],
+        id: SegmentId,
+    ) -> Result<(u32, Box<[i64; DIM]>)> {
+        let mut sum = Box::new([0i64; DIM]);
+        let (mut lengths, mut kinds, mut vectors) = (Vec::new(), Vec::new(), Vec::new());
+        let mut n_chunks = 0u32;
+        let mut part = 0;
+        let columns = snapshot.columns(&self.connection)?.to_vec();
+        for file in files {
+            let segment = &snapshot.segments[file.segment as usize];
+            let from = &columns[file.segment as usize];
+            let first = (file.first_chunk - segment.base) as usize;
+            for chunk in first..first + file.n_chunks as usize {
+                let packed = &from.vectors.as_chunks::<PACKED_BYTES>().0[chunk];
+                add_fixed_point(packed, &mut sum, 1);
+                vectors.extend_from_slice(packed);
+                lengths.push(from.lengths[chunk]);
+                kinds.push(from.kinds[chunk]);
+                n_chunks += 1;
+                if lengths.len() == PART_CHUNKS {
+                    self.add_part(id, part, &lengths, &kinds, &vectors)?;
+                    part += 1;
+                    lengths.clear();
+                    kinds.clear();
+                    vectors.clear();
+                }
+            }
+        }
+        if !lengths.is_empty() {
+            self.add_part(id, part, &lengths, &kinds, &vectors)?;
+        }
+        Ok((n_chunks, sum))
+    }
+
+    /// Gives where each file's text starts.
+    fn copy_text(
+        &mut self,
+        snapshot: &Snapshot,
+        files: &[&FileRow],
+        id: SegmentId,
+    ) -> Result<Vec<u64>> {
+        let mut starts = Vec::with_capacity(files.len());
+        let mut position = 0u64;
+        let mut block = Vec::with_capacity(TEXT_BLOCK_BYTES);
+        let mut n_blocks = 0;
+        for file in files {
+            starts.push(position);
+            // Everything up to the last chunk's end; what follows is blank.
+            let records = snapshot.records(&self.connection, file)?;
+            let n_bytes = records.iter().map(|record| record.bytes.end).max().unwrap_or(0);
+            let range = ByteRange { start: 0, end: n_bytes };
+            let text = snapshot.text(&self.connection, file, range)?;
+            position += text.len() as u64;
+            let mut rest = text.as_bytes();
+            while !rest.is_empty() {
+                let n = rest.len().min(TEXT_BLOCK_BYTES - block.len());
+                block.extend_from_slice(&rest[..n]);
+                rest = &rest[n..];
+                if block.len() == TEXT_BLOCK_BYTES {
+                    self.add_text_block(id, n_blocks, &block)?;
+                    n_blocks += 1;
+                    block.clear();
+                }
+            }
+        }
+        if !block.is_empty() {
+            self.add_text_block(id, n_blocks, &block)?;
+        }
+        Ok(starts)
+    }
+
+    fn add_text_block(&mut self, id: SegmentId, number: u32, block: &[u8]) -> Result<()> {
+        let data = zstd::bulk::compress(block, super::segment::TEXT_LEVEL)
+            .expect("compressing into memory does not fail");
+        self.add_text(id, number, &data)
+    }
+
+    fn merge_dictionaries(
+        &self,
+        snapshot: &Snapshot,
+        chosen: &[usize],
+        renumbering: &Renumbering,
+    ) -> Result<(Vec<Vec<u8>>, Vec<u8>)> {
+        let mut cursors = Vec::with_capacity(chosen.len());
+        for &segment in chosen {
+            let mut cursor = Cursor::new(snapshot.segments[segment].id);
+            cursor.advance(self)?;
+            cursors.push(cursor);
+        }
+        let mut merged = DictionaryWriter::default();
+        let mut postings = Vec::new();
+        loop {
+            let Some(term) =
+                cursors.iter().filter_map(|cursor| cursor.current.as_ref().map(|(t, _)| t)).min()
+            else {
+                return Ok(merged.finish());
+            };
+            let term = term.clone();
+            postings.clear();
+            let mut previous = None;
+            let mut frequency = 0;
+            for (at, cursor) in cursors.iter_mut().enumerate() {
+                let Some((_, bytes)) = cursor.current.take_if(|(t, _)| *t == term) else {
+                    continue;
+                };
+                let numbers = match term.first() {
+                    Some(&PATH_PREFIX) => &renumbering.files[at],
+                    _ => &renumbering.chunks[at],
+                };
+                for posting in Postings::new(&bytes) {
+                    let new = numbers.get(posting.document as usize).copied().flatten();
+                    if let Some(document) = new {
+                        write_posting(previous, Posting { document, ..posting }, &mut postings);
+                        previous = Some(document);
+                        frequency += 1;
+                    }
+                }
+                cursor.advance(self)?;
+            }
+            if frequency > 0 {
+                merged.add(&term, frequency, &postings);
+            }
+        }
+    }
+}
+
+/// Reads the dictionary of one segment, entry by entry.
+struct Cursor {
+    segment: SegmentId,
+    last_block: i64,
+    entries: std::vec::IntoIter<(Vec<u8>, Vec<u8>)>,
+    /// Term and postings.
+    current: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Cursor {
+    fn new(segment: SegmentId) -> Self {
+        Self { segment, last_block: 0, entries: Vec::new().into_iter(), current: None }
+    }
+
+    fn advance(&mut self, writer: &Writer) -> Result<()> {
+        loop {
+            self.current = self.entries.next();
+            if self.current.is_some() {
+                return Ok(());
+            }
+            let next: Option<(i64, Vec<u8>)> = writer.database.run(|| {
+                use rusqlite::OptionalExtension;
+                writer
+                    .connection
+                    .prepare_cached(
+                        "SELECT id, data FROM postings WHERE segment = ?1 AND id > ?2 ORDER BY id LIMIT 1",
+                    )?
+                    .query_row([self.segment, self.last_block], |row| Ok((row.get(0)?, row.get(1)?)))
+                    .optional()
+            })?;
+            let Some((id, block)) = next else { return Ok(()) };
+            self.last_block = id;
+            let mut entries = Entries::new(&block);
+            let mut list = Vec::new();
+            loop {
+                match entries.next() {
+                    Ok(Some(entry)) => {
+                        let postings = entry.postings.to_vec();
+                        list.push((entries.term.clone(), postings));
+                    }
+                    Ok(None) => break,
+                    Err(()) => return Err(writer.database.damaged("a dictionary block")),
+                }
+            }
+            self.entries = list.into_iter();
+        }
+    }
+}
+
+/// The segments to merge, if any: a full tier, or one that is mostly dead.
+fn choose(snapshot: &Snapshot) -> Option<Vec<usize>> {
+    let mut live = vec![0u32; snapshot.segments.len()];
+    for file in &snapshot.files {
+        live[file.segment as usize] += file.n_chunks;
+    }
+    let mut tiers: HashMap<u32, Vec<usize>> = HashMap::new();
+    for (at, segment) in snapshot.segments.iter().enumerate() {
+        let n_dead = segment.n_chunks - live[at];
+        if f64::from(n_dead) > MAX_DEAD_SHARE * f64::from(segment.n_chunks) {
+            return Some(vec![at]);
+        }
+        let tier = (live[at] / SMALLEST_TIER_CHUNKS)
+            .checked_ilog(MERGE_FACTOR as u32)
+            .map_or(0, |t| t + 1);
+        tiers.entry(tier).or_default().push(at);
+    }
+    tiers.into_values().find(|tier| tier.len() >= MERGE_FACTOR)
+}
+
+/// New numbers, in the order of `files`. `files` are those of the `chosen` segments, by first chunk.
+fn renumber(snapshot: &Snapshot, chosen: &[usize], files: &[&FileRow]) -> Renumbering {
+    let of = |n: fn(&super::SegmentRow) -> u32| -> Vec<Vec<Option<u32>>> {
+        chosen.iter().map(|&at| vec![None; n(&snapshot.segments[at]) as usize]).collect()
+    };
+    let mut renumbering = Renumbering { chunks: of(|s| s.n_chunks), files: of(|s| s.n_files) };
+    let mut next_chunk = 0;
+    for (ordinal, file) in (0u32..).zip(files) {
+        let segment = file.segment as usize;
+        let Some(at) = chosen.iter().position(|&c| c == segment) else { continue };
+        if let Some(number) = renumbering.files[at].get_mut(file.ordinal as usize) {
+            *number = Some(ordinal);
+        }
+        let first = (file.first_chunk - snapshot.segments[segment].base) as usize;
+        for number in &mut renumbering.chunks[at][first..first + file.n_chunks as usize] {
+            *number = Some(next_chunk);
+            next_chunk += 1;
+        }
+    }
+    renumbering
+}
