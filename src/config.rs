@@ -48,6 +48,10 @@ pub struct Config {
     pub walk: WalkConfig,
     /// How much of the machine an index run may take.
     pub performance_mode: PerformanceMode,
+    /// Chunk by syntax; without it, by lines. An index made otherwise is rebuilt.
+    pub use_syntax: bool,
+    /// Make vectors; without them, search is by terms alone. An index made otherwise is rebuilt.
+    pub use_vectors: bool,
     /// Weight of the semantic list in hybrid search; rescaled with `text_weight` to sum 1.
     pub vector_weight: f32,
     /// Weight of the lexical list in hybrid search.
@@ -68,12 +72,22 @@ impl WalkConfig {
 }
 
 impl Config {
+    /// What an index is made with: two indexes of one profile differ in their files alone.
+    #[must_use]
+    pub fn profile(&self) -> String {
+        let model = if self.use_vectors { crate::embed::MODEL_ID } else { "no vectors" };
+        let chunks = if self.use_syntax { "syntax" } else { "lines" };
+        format!("{model}, chunks by {chunks} of {MAX_CHUNK_TOKENS} tokens")
+    }
+
     /// What a workspace gets when its owner says nothing.
     #[must_use]
     pub fn standard() -> Self {
         Self {
             walk: WalkConfig::STANDARD,
             performance_mode: PerformanceMode::Performance,
+            use_syntax: true,
+            use_vectors: true,
             vector_weight: STANDARD.vector_weight,
             text_weight: 1.0 - STANDARD.vector_weight,
             ranking: STANDARD,

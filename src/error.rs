@@ -105,6 +105,19 @@ impl Error {
         }
     }
 
+    /// The message with those of its causes, each after a colon.
+    #[must_use]
+    pub fn chain(&self) -> String {
+        let mut message = self.to_string();
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            message.push_str(": ");
+            message.push_str(&error.to_string());
+            cause = error.source();
+        }
+        message
+    }
+
     /// Whose fault it is.
     #[must_use]
     pub fn fault(&self) -> Fault {

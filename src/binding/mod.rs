@@ -1,1 +1,19 @@
 //! The only room that knows Node.
+//!
+//! In: JavaScript values. Out: promises. Every call is checked, handed to a thread that is neither the JavaScript
+//! thread nor one of libuv's, run inside one panic guard, and settled back on the JavaScript thread.
+//!
+//! Invariants: nothing throws and nothing aborts (every failure is a rejection with a stable `code`); text is copied,
+//! never shared (Electron forbids outside memory); a pending call keeps the process alive, nothing else does;
+//! each environment (main thread, worker) can come and go without the others noticing.
+
+mod abort;
+mod arguments;
+mod call;
+mod failure;
+mod options;
+mod progress;
+mod results;
+mod running;
+mod threads;
+mod workspace;

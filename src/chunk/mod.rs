@@ -109,6 +109,20 @@ pub fn chunk(path: &str, language: Language, text: &str, counter: &TokenCounter)
     chunk_named(path, language.name(), text, counter)
 }
 
+/// Splits `text` by lines alone, as if its language were unknown.
+#[must_use]
+pub fn chunk_lines(path: &str, text: &str, counter: &TokenCounter) -> Vec<Chunk> {
+    chunk_named(path, Language::PLAIN.name(), text, counter)
+}
+
+/// Parses `text` as chunking would and counts the nodes of its tree; 0 without a grammar. For measuring what parsing
+/// alone costs.
+#[must_use]
+pub fn count_syntax_nodes(path: &str, language: Language, text: &str) -> usize {
+    syntax::languages::grammar(path, language.name())
+        .map_or(0, |grammar| syntax::count_nodes(grammar, text))
+}
+
 /// The same with the language's id as a string.
 fn chunk_named(path: &str, language_name: &str, text: &str, counter: &TokenCounter) -> Vec<Chunk> {
     if text.trim().is_empty() {

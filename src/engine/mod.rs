@@ -22,7 +22,7 @@ pub use types::{
 use crate::chunk;
 use crate::config::Config;
 use crate::embed::MODEL_ID;
-use crate::error::Error;
+use crate::error::{Error, Fault};
 use crate::index::{self, root_key};
 use crate::present::one_based;
 use crate::source::{self, Loaded};
@@ -92,7 +92,7 @@ impl Engine {
             });
         }
         let folder = storage::folder(&roots, options.storage.as_deref(), &mut config.walk)?;
-        let (database, aside) = Database::prepare(&folder)?;
+        let (database, aside) = Database::prepare(&folder, &config.profile())?;
         let engine = Self {
             keys: roots.iter().map(|root| root_key(root)).collect(),
             roots,
@@ -182,7 +182,7 @@ impl Engine {
         // The connection must not outlive the file that it reads.
         *reader = None;
         let aside = self.database.set_aside(detail.clone())?;
-        Database::prepare(self.database.folder())?;
+        Database::prepare(self.database.folder(), self.database.profile())?;
         *reader = Some(Reader { connection: self.database.connect()?, view: None });
         self.note_set_aside(&aside);
         Ok(Some(()))
@@ -238,7 +238,8 @@ impl Engine {
         Ok(response)
     }
 
-    /// [`Engine::sync`], then [`Engine::search`]; a database that turns out to be damaged is rebuilt in between.
+    /// [`Engine::sync`], then [`Engine::search`]. A database that turns out to be damaged is rebuilt in between; an index
+    /// that cannot be brought up to date (disk full, no permission) answers as it is. Either is said in the answer.
     ///
     /// # Errors
     /// Those of both.
@@ -250,15 +251,24 @@ impl Engine {
     ) -> Result<SearchResponse, Error> {
         // A wrong question is known before any work is done.
         search::Prepared::new(request, &self.config)?;
-        let mut report = self.sync(cancel, progress)?;
+        let mut degraded = match self.sync(cancel, progress) {
+            Ok(report) => report.degraded,
+            Err(error) if error.fault() == Fault::Environment => {
+                let Ok(mut response) = self.search(cancel, request) else { return Err(error) };
+                let message = format!("answered from an older index: {}", error.chain());
+                response.degraded.insert(0, Degradation { code: error.code(), message });
+                return Ok(response);
+            }
+            Err(error) => return Err(error),
+        };
         let mut response = match self.search(cancel, request) {
             Err(error) if self.recover(cancel, &error)?.is_some() => {
-                report = self.sync(cancel, progress)?;
+                degraded.extend(self.sync(cancel, progress)?.degraded);
                 self.search(cancel, request)?
             }
             result => result?,
         };
-        response.degraded.splice(0..0, report.degraded);
+        response.degraded.splice(0..0, degraded);
         Ok(response)
     }
 
@@ -354,7 +364,7 @@ impl Engine {
                 files: snapshot.files.len() as u64,
                 chunks: snapshot.n_live_chunks(),
                 pending_files: 0,
-                model: MODEL_ID.to_owned(),
+                model: if self.config.use_vectors { MODEL_ID } else { "none" }.to_owned(),
                 storage: self.database.folder().to_string_lossy().into_owned(),
                 database_bytes: self.database.bytes(),
                 watching: false,

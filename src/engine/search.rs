@@ -55,7 +55,16 @@ impl<'a> Prepared<'a> {
             });
         }
         let (strategy, weights) = match request.strategy {
-            Strategy::Auto | Strategy::Hybrid => ("hybrid", hybrid_weights(config)),
+            Strategy::Embeddings if !config.use_vectors => {
+                return Err(Error::StrategyUnavailable {
+                    strategy: "embeddings",
+                    why: "the index is made without vectors; use tfidf",
+                });
+            }
+            Strategy::Auto | Strategy::Hybrid if config.use_vectors => {
+                ("hybrid", hybrid_weights(config))
+            }
+            Strategy::Auto | Strategy::Hybrid => ("tfidf", Weights { vector: 0.0, text: 1.0 }),
             Strategy::Tfidf => ("tfidf", Weights { vector: 0.0, text: 1.0 }),
             Strategy::Embeddings => ("embeddings", Weights { vector: 1.0, text: 0.0 }),
             Strategy::Full => {

@@ -77,18 +77,20 @@ pub struct Analyzer {
     spans: Vec<(u32, u32)>,
     ids: Vec<u32>,
     splitter: TermSplitter,
+    has_rows: bool,
     model: &'static StaticModel,
 }
 
 impl Analyzer {
-    /// An analyzer that knows nothing yet.
-    pub fn new() -> Self {
+    /// An analyzer that knows nothing yet; it gives embedding rows only if asked to.
+    pub fn new(has_rows: bool) -> Self {
         Self {
             terms: Interner::default(),
             runs: Interner::default(),
             spans: Vec::new(),
             ids: Vec::new(),
             splitter: TermSplitter::new(),
+            has_rows,
             model: static_model(),
         }
     }
@@ -98,6 +100,14 @@ impl Analyzer {
         runs(text, |at, run| {
             let (terms, rows) = self.run(run);
             visit(at, terms, rows);
+        });
+    }
+
+    /// Calls `visit` with each term of a defined name.
+    pub fn analyze_name(&mut self, name: &str, mut visit: impl FnMut(TermId)) {
+        let Self { terms, splitter, .. } = self;
+        runs(name, |_, run| {
+            splitter.split_name(run, |term| visit(terms.intern(term.as_bytes())));
         });
     }
 
@@ -121,7 +131,9 @@ impl Analyzer {
         let Self { terms, ids, splitter, .. } = self;
         splitter.split(run, |term| ids.push(terms.intern(term.as_bytes())));
         let terms_end = self.ids.len();
-        self.model.vocabulary().rows(run, &mut self.ids);
+        if self.has_rows {
+            self.model.vocabulary().rows(run, &mut self.ids);
+        }
         if is_kept {
             self.spans.push((terms_end as u32, self.ids.len() as u32));
         }

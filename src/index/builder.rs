@@ -87,6 +87,7 @@ impl Counter {
 /// One segment in the making.
 pub struct SegmentBuilder {
     id: SegmentId,
+    has_vectors: bool,
     analyzer: Analyzer,
     counter: Counter,
     body: Vec<TermPostings>,
@@ -107,11 +108,12 @@ pub struct SegmentBuilder {
 }
 
 impl SegmentBuilder {
-    /// An empty segment.
-    pub fn new(id: SegmentId) -> Self {
+    /// An empty segment; without vectors, they are all zero.
+    pub fn new(id: SegmentId, has_vectors: bool) -> Self {
         Self {
             id,
-            analyzer: Analyzer::new(),
+            has_vectors,
+            analyzer: Analyzer::new(has_vectors),
             counter: Counter::default(),
             body: Vec::new(),
             paths: Vec::new(),
@@ -219,16 +221,14 @@ impl SegmentBuilder {
             rows.extend_from_slice(run_rows);
         });
         for symbol in &chunk.symbols {
-            analyzer.analyze(symbol, |_, terms, _| {
-                for &term in terms {
-                    counter.entry(term).in_symbol = true;
-                }
-            });
+            analyzer.analyze_name(symbol, |term| counter.entry(term).in_symbol = true);
         }
         self.posting_bytes += write_counts(&self.counter.counts, self.n_chunks, &mut self.body);
 
         let mut packed = [0u8; PACKED_BYTES];
-        if let Some(vector) = self.analyzer.model().document(&mut self.rows) {
+        if self.has_vectors
+            && let Some(vector) = self.analyzer.model().document(&mut self.rows)
+        {
             pack(&vector, &mut packed);
             for (total, value) in file_sum.iter_mut().zip(unpack(&packed)) {
                 *total += value;

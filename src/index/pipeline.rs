@@ -60,6 +60,10 @@ pub struct Resources {
     pub n_workers: usize,
     /// A worker finishes its segment at about this many bytes of memory.
     pub segment_bytes: usize,
+    /// As in [`crate::config::Config`].
+    pub use_syntax: bool,
+    /// As in [`crate::config::Config`].
+    pub use_vectors: bool,
 }
 
 /// Reads all `jobs` of `root` into staged segments. Gives each job's outcome, in the order of `jobs`; fewer if
@@ -91,7 +95,7 @@ pub fn run(
                     jobs,
                     next_job: &next_job,
                     next_segment: &next_segment,
-                    segment_bytes: resources.segment_bytes,
+                    resources,
                     sender: sender.clone(),
                 };
                 scope.spawn(move || worker.work())
@@ -150,7 +154,7 @@ struct Worker<'a> {
     jobs: &'a [Job<'a>],
     next_job: &'a AtomicUsize,
     next_segment: &'a AtomicI64,
-    segment_bytes: usize,
+    resources: &'a Resources,
     sender: SyncSender<Message>,
 }
 
@@ -173,7 +177,7 @@ impl Worker<'_> {
                 outcomes.push((at, self.index_file(entry, row, &counter, &mut builder)));
                 self.meter.file_done(&entry.path);
             }
-            if builder.n_bytes() > self.segment_bytes {
+            if builder.n_bytes() > self.resources.segment_bytes {
                 let full = std::mem::replace(&mut builder, self.new_segment());
                 self.finish(full);
             }
@@ -183,7 +187,8 @@ impl Worker<'_> {
     }
 
     fn new_segment(&self) -> SegmentBuilder {
-        SegmentBuilder::new(self.next_segment.fetch_add(1, Ordering::Relaxed))
+        let id = self.next_segment.fetch_add(1, Ordering::Relaxed);
+        SegmentBuilder::new(id, self.resources.use_vectors)
     }
 
     fn finish(&self, builder: SegmentBuilder) {
@@ -216,7 +221,11 @@ impl Worker<'_> {
         if let Some(row) = row.filter(|row| row.meta.content_hash == file.content_hash) {
             return Outcome::Same { id: row.id, size: entry.size, mtime_ns: entry.mtime_ns };
         }
-        let chunks = chunk::chunk(&entry.path, file.language, &file.text, counter);
+        let chunks = if self.resources.use_syntax {
+            chunk::chunk(&entry.path, file.language, &file.text, counter)
+        } else {
+            chunk::chunk_lines(&entry.path, &file.text, counter)
+        };
         let meta = FileMeta {
             path: entry.path.clone(),
             size: entry.size,

@@ -224,5 +224,10 @@ fn resources(config: &Config) -> Resources {
         PerformanceMode::Memory => SEGMENT_BYTES / 4,
         PerformanceMode::Balanced | PerformanceMode::Performance => SEGMENT_BYTES,
     };
-    Resources { n_workers, segment_bytes: total / n_workers }
+    Resources {
+        n_workers,
+        segment_bytes: total / n_workers,
+        use_syntax: config.use_syntax,
+        use_vectors: config.use_vectors,
+    }
 }

@@ -21,8 +21,8 @@ pub struct Query {
     pub text: String,
     /// Distinct terms in order of appearance, without stop words.
     pub terms: Vec<QueryTerm>,
-    /// Folded names that look like identifiers (`parseUrl`, `HTTP_PORT`, `std::vec`'s parts), or the only word.
-    pub identifiers: Vec<String>,
+    /// Names that look like identifiers (`parseUrl`, `HTTP_PORT`, the last part of `std::vec`), or the only word.
+    pub identifiers: Vec<Identifier>,
     /// Whether the query is a name rather than a question: no white space between its parts.
     pub is_symbol: bool,
     /// Kinds of files that the words ask for.
@@ -38,6 +38,15 @@ pub struct QueryTerm {
     pub weight: f32,
     /// Whether it is the whole of a compound identifier whose parts are terms too.
     pub is_compound: bool,
+}
+
+/// A name that is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Identifier {
+    /// As written, without what qualifies it.
+    pub name: String,
+    /// Without letter case, accents and separators.
+    pub folded: String,
 }
 
 /// Files that are ranked lower, unless the words ask for them.
@@ -83,19 +92,20 @@ pub fn parse(text: &str, keywords: &[String]) -> Query {
 
 impl Query {
     fn add_words(&mut self, text: &str, splitter: &mut TermSplitter, drop_stop_words: bool) {
-        let is_single = self.is_symbol;
+        for word in text.split_whitespace() {
+            self.add_identifier(word);
+        }
+        let is_symbol = self.is_symbol;
         runs(text, |_, run| {
-            if drop_stop_words && stop_words::is_stop_word(run) {
+            if drop_stop_words && !is_symbol && stop_words::is_stop_word(run) {
                 return;
             }
-            if is_single || looks_like_identifier(run) {
-                let folded = fold_identifier(run);
-                if folded.len() > 1 && !self.identifiers.contains(&folded) {
-                    self.identifiers.push(folded);
-                }
-            }
             let mut found: Vec<String> = Vec::new();
-            splitter.split(run, |term| found.push(term.to_owned()));
+            if is_symbol {
+                splitter.split_name(run, |term| found.push(term.to_owned()));
+            } else {
+                splitter.split(run, |term| found.push(term.to_owned()));
+            }
             let n = found.len();
             for (at, term) in found.into_iter().enumerate() {
                 let is_compound = n > 1 && at == n - 1 && term.is_ascii();
@@ -104,6 +114,27 @@ impl Query {
                 }
             }
         });
+    }
+
+    /// Takes the last part of a qualified name, any word that nobody writes in prose, and the only word.
+    fn add_identifier(&mut self, word: &str) {
+        let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+        let word = word.trim_matches(|c: char| !is_name(c));
+        let parts: Vec<&str> =
+            word.split(|c: char| !is_name(c)).filter(|p| !p.is_empty()).collect();
+        let joints = word.matches("::").count()
+            + word.matches('.').count()
+            + word.matches("->").count()
+            + word.matches('#').count();
+        let is_qualified = parts.len() > 1 && joints + 1 >= parts.len();
+        let Some(&last) = parts.last() else { return };
+        if !(self.is_symbol || is_qualified || (parts.len() == 1 && looks_like_identifier(last))) {
+            return;
+        }
+        let folded = fold_identifier(last);
+        if !folded.is_empty() && !self.identifiers.iter().any(|known| known.name == last) {
+            self.identifiers.push(Identifier { name: last.to_owned(), folded });
+        }
     }
 
     /// Whether the index has nothing to look up by, neither term nor vector.
@@ -192,7 +223,8 @@ mod tests {
         let query = parse(text, &[]);
         let found: Vec<&str> = query.terms.iter().map(|t| t.term.as_str()).collect();
         assert_eq!(found, terms, "{text:?}");
-        assert_eq!(query.identifiers, identifiers, "{text:?}");
+        let names: Vec<&str> = query.identifiers.iter().map(|i| i.folded.as_str()).collect();
+        assert_eq!(names, identifiers, "{text:?}");
     }
 
     #[test]
@@ -200,7 +232,11 @@ mod tests {
         check("where do we check that a token has expired?", &["check", "token", "expir"], &[]);
         check("what does parseUrl do", &["pars", "url", "parseurl"], &["parseurl"]);
         check("Session", &["session"], &["session"]);
-        check("std::vec<int>", &["std", "vec", "int"], &["std", "vec", "int"]);
+        check("std::vec<int>", &["std", "vec", "int"], &["int"]);
+        check("how is std.fs.cwd opened", &["std", "fs", "cwd", "open"], &["cwd"]);
+        check("Rack::Response", &["rack", "respons"], &["response"]);
+        check("client/server and-so-on", &["client", "server"], &[]);
+        check("g", &["g"], &["g"]);
         check("where is it", &["where", "is", "it"], &[]);
         check("()=> !", &[], &[]);
         check("", &[], &[]);
@@ -210,7 +246,7 @@ mod tests {
     fn a_very_long_query_is_cut() {
         let query = parse(&"größe word ".repeat(100_000), &[]);
         assert!(query.text.len() <= MAX_QUERY_BYTES);
-        assert_eq!(query.terms.len(), 2);
+        assert!(query.terms.len() <= 3, "the last word may be cut");
     }
 
     #[test]

@@ -9,6 +9,9 @@ use crate::query::Query;
 use crate::strategy::Weights;
 use crate::term::{TermSplitter, fold_identifier, runs};
 
+/// What a name in another spelling counts for. Unmeasured; below 1 so that `FromRequest` beats `from_request`.
+const OTHER_SPELLING: f32 = 0.8;
+
 /// A candidate's score and its parts.
 #[derive(Clone, Debug)]
 pub struct Scored {
@@ -125,10 +128,8 @@ fn definition(
     };
     let mut best = 0f32;
     for symbol in &facts.symbols {
-        let is_exact =
-            !query.identifiers.is_empty() && query.identifiers.contains(&fold_identifier(symbol));
-        let value = if is_exact {
-            exact
+        let value = if let Some(likeness) = likeness(query, symbol) {
+            exact * likeness
         } else {
             let (matched, n_parts) = words.matches(symbol);
             let n_matched = matched.count_ones() as f32;
@@ -139,6 +140,19 @@ fn definition(
         best = best.max(value);
     }
     best
+}
+
+/// How well `symbol` is one of the names asked for: 1 as written, less in other letter case or separators.
+fn likeness(query: &Query, symbol: &str) -> Option<f32> {
+    if query.identifiers.is_empty() {
+        return None;
+    }
+    let last = symbol.rsplit(['.', ':', '#']).next().filter(|l| !l.is_empty()).unwrap_or(symbol);
+    if query.identifiers.iter().any(|identifier| identifier.name == last) {
+        return Some(1.0);
+    }
+    let folded = fold_identifier(last);
+    query.identifiers.iter().any(|identifier| identifier.folded == folded).then_some(OTHER_SPELLING)
 }
 
 /// For words of the question in the path.

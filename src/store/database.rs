@@ -9,7 +9,6 @@ use rusqlite::{Connection, OpenFlags};
 use super::error::{Result, StoreError};
 use super::lock::WriteLock;
 use super::schema::{APPLICATION_ID, CREATE, FORMAT_VERSION};
-use crate::embed::MODEL_ID;
 use crate::task::CancelToken;
 
 /// How long a statement waits for another process's short transaction.
@@ -20,6 +19,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct Database {
     folder: PathBuf,
     path: PathBuf,
+    profile: String,
 }
 
 /// A damaged or outdated database was moved out of the way.
@@ -42,13 +42,18 @@ impl Drop for ReadGuard<'_> {
 }
 
 impl Database {
-    /// Makes sure that `folder` exists and can be written, and that the database in it is one of ours.
+    /// Makes sure that `folder` exists and can be written, and that the database in it is one of ours, made with
+    /// `profile`.
     ///
     /// # Errors
     /// A folder that cannot be created or written, a database of a later format.
-    pub fn prepare(folder: &Path) -> Result<(Self, Option<SetAside>)> {
+    pub fn prepare(folder: &Path, profile: &str) -> Result<(Self, Option<SetAside>)> {
         fs::create_dir_all(folder).map_err(|error| StoreError::from_io(folder, error))?;
-        let database = Self { folder: folder.to_path_buf(), path: folder.join("index.db") };
+        let database = Self {
+            folder: folder.to_path_buf(),
+            path: folder.join("index.db"),
+            profile: profile.to_owned(),
+        };
         match database.check() {
             Ok(()) => Ok((database, None)),
             Err(StoreError::Damaged { detail, .. }) => {
@@ -83,11 +88,12 @@ impl Database {
         if application != APPLICATION_ID {
             return Err(damaged("it is not an index of Sextant".into()));
         }
-        let model: String = self.run(|| {
-            connection.query_row("SELECT value FROM meta WHERE key = 'model'", [], |row| row.get(0))
+        let profile: String = self.run(|| {
+            connection
+                .query_row("SELECT value FROM meta WHERE key = 'profile'", [], |row| row.get(0))
         })?;
-        if version < FORMAT_VERSION || model != MODEL_ID {
-            return Err(damaged(format!("it was made for format {version} and model {model}")));
+        if version < FORMAT_VERSION || profile != self.profile {
+            return Err(damaged(format!("it was made for format {version} with {profile}")));
         }
         Ok(())
     }
@@ -104,8 +110,8 @@ impl Database {
             if version == 0 {
                 transaction.execute_batch(CREATE)?;
                 transaction.execute(
-                    "INSERT INTO meta VALUES('model', ?1), ('generation', 0)",
-                    [MODEL_ID],
+                    "INSERT INTO meta VALUES('profile', ?1), ('generation', 0)",
+                    [&self.profile],
                 )?;
                 transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
                 transaction.pragma_update(None, "user_version", FORMAT_VERSION)?;
@@ -181,6 +187,12 @@ impl Database {
     /// A lock file that cannot be created.
     pub fn lock(&self, cancel: &CancelToken) -> Result<Option<WriteLock>> {
         WriteLock::wait(&self.folder, cancel)
+    }
+
+    /// What the index is made with.
+    #[must_use]
+    pub fn profile(&self) -> &str {
+        &self.profile
     }
 
     /// The storage folder.

@@ -99,6 +99,16 @@ impl TermSplitter {
         }
     }
 
+    /// As [`TermSplitter::split`], for a name that is defined or asked for: a name of one letter is a term as well.
+    pub fn split_name(&mut self, run: &str, mut emit: impl FnMut(&str)) {
+        let trimmed = run.trim_matches(['_', '$']);
+        if trimmed.len() == 1 && trimmed.is_ascii() {
+            emit(&trimmed.to_ascii_lowercase());
+        } else {
+            self.split(run, emit);
+        }
+    }
+
     /// Calls `emit` for each term of `run`, which [`runs`] found. A term may come more than once.
     pub fn split(&mut self, run: &str, mut emit: impl FnMut(&str)) {
         let mut end = run.len().min(MAX_RUN_BYTES);

@@ -75,6 +75,18 @@ pub(super) fn outline(
     Some(extract::outline(definer, lines, &tree))
 }
 
+/// Nodes of the tree of `text`; 0 if it cannot be parsed in time.
+pub(super) fn count_nodes(grammar: &'static Grammar, text: &str) -> usize {
+    if text.len() > MAX_PARSE_BYTES {
+        return 0;
+    }
+    PARSER.with_borrow_mut(|parser| {
+        let is_set = parser.set_language(&grammar.ready().language).is_ok();
+        let tree = is_set.then(|| parse(parser, text.as_bytes())).flatten();
+        tree.map_or(0, |tree| tree.root_node().descendant_count())
+    })
+}
+
 /// Parses until the deadline. After it the reader reports the end of the text, which ends recovery as well; the tree is
 /// then worthless.
 fn parse(parser: &mut Parser, text: &[u8]) -> Option<Tree> {

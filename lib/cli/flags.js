@@ -1,0 +1,42 @@
+'use strict'
+
+/** @typedef {import('./arguments.js').Flags} Flags */
+
+/** @type {Flags} */
+const GLOBAL = {
+  json: { kind: 'switch', about: 'print one JSON document' },
+  'no-color': { kind: 'switch', about: 'print without colours (also: the variable NO_COLOR)' },
+  help: { kind: 'switch', about: 'explain the command' },
+}
+
+/** Flags of every command that works on a workspace. @type {Flags} */
+const COMMON = {
+  root: { kind: 'list', value: 'DIR', about: 'a folder of the workspace (default: the current one)' },
+  storage: { kind: 'value', value: 'DIR', about: 'folder of the database (default: in the cache folder)' },
+  ...GLOBAL,
+}
+
+/** @type {Flags} */
+const SEARCH = {
+  limit: { kind: 'value', value: 'N', about: 'most hits wanted (default: 10)' },
+  strategy: {
+    kind: 'value',
+    value: 'NAME',
+    about: 'how to search (default: auto)',
+    values: ['auto', 'full', 'remote', 'embeddings', 'tfidf', 'hybrid'],
+  },
+  path: { kind: 'list', value: 'GLOB', about: 'only files below a folder or that match a glob' },
+  language: { kind: 'list', value: 'NAME', about: 'only files in a language' },
+  kind: {
+    kind: 'list',
+    value: 'KIND',
+    about: 'only chunks of a kind',
+    values: ['function', 'class', 'component', 'hook', 'type', 'export', 'section', 'full-file', 'block'],
+  },
+  queries: { kind: 'value', value: 'FILE', about: 'ask every {"query", "id"?} of a JSONL file (-: standard input)' },
+  'no-sync': { kind: 'switch', about: 'ask the index as it is' },
+  explain: { kind: 'switch', about: 'say how each score came about' },
+  ...COMMON,
+}
+
+module.exports = { COMMON, GLOBAL, SEARCH }

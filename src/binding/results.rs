@@ -1,0 +1,315 @@
+//! What calls answer, as JavaScript sees it. Everything is copied.
+
+use napi_derive::napi;
+
+use crate::{engine, task};
+
+/// How far a run is.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct Progress {
+    /// What is being done: listing files, reading and chunking them, or writing the index.
+    #[napi(ts_type = "'walk' | 'index' | 'commit'")]
+    pub phase: &'static str,
+    /// Files done in this phase.
+    pub files_done: f64,
+    /// Files to do in this phase; 0 while unknown.
+    pub files_total: f64,
+    /// A file being worked on, relative to its root.
+    pub current_file: Option<String>,
+    /// Estimated milliseconds left; `null` until there is enough to go by.
+    pub remaining_ms: Option<f64>,
+}
+
+/// Something that made an answer less than complete.
+#[napi(object, object_from_js = false)]
+pub struct Degradation {
+    /// Stable code, for branching.
+    pub code: &'static str,
+    /// What it means, for a person.
+    pub message: String,
+}
+
+/// A path that is not in the index, and why.
+#[napi(object, object_from_js = false)]
+pub struct SkippedPath {
+    /// The root's path.
+    pub root: String,
+    /// Relative to the root, with `/` between the parts. A folder stands for everything below it.
+    pub path: String,
+    /// Why, for a person.
+    pub reason: String,
+}
+
+/// What a sync did.
+#[napi(object, object_from_js = false)]
+pub struct IndexReport {
+    /// The roots' paths.
+    pub roots: Vec<String>,
+    /// Files in the index now.
+    pub files: f64,
+    /// Chunks in the index now.
+    pub chunks: f64,
+    /// Files that were new.
+    pub added: f64,
+    /// Files whose content changed.
+    pub changed: f64,
+    /// Files that are gone.
+    pub removed: f64,
+    /// Files that were as before.
+    pub unchanged: f64,
+    /// Every path that was left out, with the reason.
+    pub skipped: Vec<SkippedPath>,
+    /// Wall time in milliseconds.
+    pub took_ms: f64,
+    /// What a person should know: a truncated file, a database that was set aside.
+    pub degraded: Vec<Degradation>,
+}
+
+/// One part of a hit's score.
+#[napi(object, object_from_js = false)]
+pub struct ScorePart {
+    /// What the part stands for.
+    pub name: &'static str,
+    /// What it contributes.
+    pub value: f64,
+}
+
+/// Lines that answer the question.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct Hit {
+    /// The root's path.
+    pub root: String,
+    /// Relative to the root, with `/` between the parts.
+    pub path: String,
+    /// First line, counted from 1.
+    pub start_line: u32,
+    /// Last line, counted from 1, inclusive.
+    pub end_line: u32,
+    /// What the lines are.
+    #[napi(ts_type = "ChunkKind")]
+    pub kind: &'static str,
+    /// The name of what the lines hold: an identifier, a heading.
+    pub name: Option<String>,
+    /// Language id, as VS Code spells it.
+    pub language: &'static str,
+    /// Higher is better; comparable within one answer only.
+    pub score: f64,
+    /// The lines.
+    pub text: String,
+    /// The parts of the score; empty unless `explain` was asked for.
+    pub explanation: Vec<ScorePart>,
+}
+
+/// The answer to a question.
+#[napi(object, object_from_js = false)]
+pub struct SearchResponse {
+    /// The question as asked.
+    pub query: String,
+    /// The strategy that answered.
+    pub strategy: &'static str,
+    /// Wall time of the search in milliseconds.
+    pub took_ms: f64,
+    /// What made the answer less than complete; empty for a complete one.
+    pub degraded: Vec<Degradation>,
+    /// Best first. Empty means that nothing matches, never that something broke.
+    pub hits: Vec<Hit>,
+}
+
+/// A file in the index.
+#[napi(object, object_from_js = false)]
+pub struct IndexedFile {
+    /// The root's path.
+    pub root: String,
+    /// Relative to the root, with `/` between the parts.
+    pub path: String,
+    /// Language id, as VS Code spells it.
+    pub language: &'static str,
+    /// Bytes on disk.
+    pub size: f64,
+    /// Number of chunks.
+    pub chunks: u32,
+}
+
+/// A piece of a file that can be found.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct Chunk {
+    /// First line, counted from 1.
+    pub start_line: u32,
+    /// Last line, counted from 1, inclusive.
+    pub end_line: u32,
+    /// What the lines are.
+    #[napi(ts_type = "ChunkKind")]
+    pub kind: &'static str,
+    /// The name of what the lines hold: an identifier, a heading.
+    pub name: Option<String>,
+    /// Number of o200k tokens.
+    pub tokens: u32,
+    /// The lines.
+    pub text: String,
+}
+
+/// The chunks of one file.
+#[napi(object, object_from_js = false)]
+pub struct FileChunks {
+    /// Relative to its root, with `/` between the parts.
+    pub path: String,
+    /// Language id, as VS Code spells it.
+    pub language: &'static str,
+    /// In the order of the file.
+    pub chunks: Vec<Chunk>,
+}
+
+/// How a workspace stands.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct Status {
+    /// Whether there is no index yet, one is being built or brought up to date, or it can be searched.
+    #[napi(ts_type = "'empty' | 'indexing' | 'ready'")]
+    pub state: &'static str,
+    /// The roots' paths.
+    pub roots: Vec<String>,
+    /// Files in the index.
+    pub files: f64,
+    /// Chunks in the index.
+    pub chunks: f64,
+    /// Files known to be out of date.
+    pub pending_files: f64,
+    /// Name of the embedding model.
+    pub model: String,
+    /// Folder of the database.
+    pub storage: String,
+    /// Bytes of the database files.
+    pub database_bytes: f64,
+    /// Whether a watcher runs.
+    pub watching: bool,
+    /// The last failure, if the last run failed.
+    pub last_error: Option<Degradation>,
+}
+
+/// Counts and sizes as JavaScript numbers, which are exact up to 2^53.
+fn number(value: u64) -> f64 {
+    value as f64
+}
+
+fn all<T, U: From<T>>(values: Vec<T>) -> Vec<U> {
+    values.into_iter().map(U::from).collect()
+}
+
+impl From<task::Progress> for Progress {
+    fn from(progress: task::Progress) -> Self {
+        Self {
+            phase: progress.phase.name(),
+            files_done: number(progress.files_done),
+            files_total: number(progress.files_total),
+            current_file: progress.current_file,
+            remaining_ms: progress.remaining_ms.map(number),
+        }
+    }
+}
+
+impl From<engine::Degradation> for Degradation {
+    fn from(degradation: engine::Degradation) -> Self {
+        Self { code: degradation.code, message: degradation.message }
+    }
+}
+
+impl From<engine::SkippedPath> for SkippedPath {
+    fn from(skipped: engine::SkippedPath) -> Self {
+        Self { root: skipped.root, path: skipped.path, reason: skipped.reason }
+    }
+}
+
+impl From<engine::IndexReport> for IndexReport {
+    fn from(report: engine::IndexReport) -> Self {
+        Self {
+            roots: report.roots,
+            files: number(report.files),
+            chunks: number(report.chunks),
+            added: number(report.added),
+            changed: number(report.changed),
+            removed: number(report.removed),
+            unchanged: number(report.unchanged),
+            skipped: all(report.skipped),
+            took_ms: report.took_ms,
+            degraded: all(report.degraded),
+        }
+    }
+}
+
+impl From<engine::Hit> for Hit {
+    fn from(hit: engine::Hit) -> Self {
+        let explanation =
+            hit.explanation.into_iter().map(|(name, value)| ScorePart { name, value }).collect();
+        Self {
+            root: hit.root,
+            path: hit.path,
+            start_line: hit.start_line,
+            end_line: hit.end_line,
+            kind: hit.kind,
+            name: hit.name,
+            language: hit.language,
+            score: hit.score,
+            text: hit.text,
+            explanation,
+        }
+    }
+}
+
+impl From<engine::SearchResponse> for SearchResponse {
+    fn from(response: engine::SearchResponse) -> Self {
+        Self {
+            query: response.query,
+            strategy: response.strategy,
+            took_ms: response.took_ms,
+            degraded: all(response.degraded),
+            hits: all(response.hits),
+        }
+    }
+}
+
+impl From<engine::IndexedFile> for IndexedFile {
+    fn from(file: engine::IndexedFile) -> Self {
+        Self {
+            root: file.root,
+            path: file.path,
+            language: file.language,
+            size: number(file.size),
+            chunks: file.chunks,
+        }
+    }
+}
+
+impl From<engine::ChunkInfo> for Chunk {
+    fn from(chunk: engine::ChunkInfo) -> Self {
+        Self {
+            start_line: chunk.start_line,
+            end_line: chunk.end_line,
+            kind: chunk.kind,
+            name: chunk.name,
+            tokens: chunk.tokens,
+            text: chunk.text,
+        }
+    }
+}
+
+impl From<engine::FileChunks> for FileChunks {
+    fn from(file: engine::FileChunks) -> Self {
+        Self { path: file.path, language: file.language, chunks: all(file.chunks) }
+    }
+}
+
+impl From<engine::Status> for Status {
+    fn from(status: engine::Status) -> Self {
+        Self {
+            state: status.state,
+            roots: status.roots,
+            files: number(status.files),
+            chunks: number(status.chunks),
+            pending_files: number(status.pending_files),
+            model: status.model,
+            storage: status.storage,
+            database_bytes: number(status.database_bytes),
+            watching: status.watching,
+            last_error: status.last_error.map(Degradation::from),
+        }
+    }
+}
