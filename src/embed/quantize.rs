@@ -15,12 +15,38 @@ const HALF: usize = DIM / 2;
 const CLIP_RMS: f32 = 2.7;
 const MAX_STEP: f32 = 7.0;
 
-/// A query vector, ready for [`PackedQuery::dots`].
+/// A query vector, ready for [`PackedQuery::dot`].
 pub struct PackedQuery {
     values: [i8; DIM],
     scale: f32,
     /// 8 times the sum of the values: what the documents' offset adds to each sum.
     offset: i32,
+}
+
+/// One bit a dimension: whether the value is not negative. Word `i` holds the dimensions from `64 * i`.
+pub type Signs = [u64; DIM / 64];
+
+/// The signs of a packed vector.
+#[must_use]
+pub fn signs(packed: &[u8; PACKED_BYTES]) -> Signs {
+    let (_, nibbles) = split(packed);
+    let mut signs = [0u64; DIM / 64];
+    for (i, &byte) in nibbles.iter().enumerate() {
+        // Values are stored plus 8, so the fourth bit is the sign's.
+        signs[i / 64] |= u64::from(byte >> 3 & 1) << (i % 64);
+        signs[(i + HALF) / 64] |= u64::from(byte >> 7) << (i % 64);
+    }
+    signs
+}
+
+/// The signs of a vector.
+#[must_use]
+pub fn signs_of(vector: &[f32; DIM]) -> Signs {
+    let mut signs = [0u64; DIM / 64];
+    for (i, &value) in vector.iter().enumerate() {
+        signs[i / 64] |= u64::from(value >= 0.0) << (i % 64);
+    }
+    signs
 }
 
 /// Packs a unit vector into `out`; what is unpacked has unit length too. The zero vector stays zero.
@@ -71,24 +97,16 @@ impl PackedQuery {
         Self { values, scale, offset }
     }
 
-    /// Appends the dot product with each packed vector of `block` to `out`.
-    pub fn dots(&self, block: &[u8], out: &mut Vec<f32>) {
-        let vectors = block.as_chunks::<PACKED_BYTES>().0;
-        out.reserve(vectors.len());
+    /// The dot product with a packed vector.
+    #[must_use]
+    pub fn dot(&self, packed: &[u8; PACKED_BYTES]) -> f32 {
+        let (scale, nibbles) = split(packed);
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
-            for packed in vectors {
-                let (scale, nibbles) = split(packed);
-                // SAFETY: the processor has AVX2.
-                let sum = unsafe { avx2::dot(&self.values, nibbles) };
-                out.push(self.product(scale, sum));
-            }
-            return;
+            // SAFETY: the processor has AVX2.
+            return self.product(scale, unsafe { avx2::dot(&self.values, nibbles) });
         }
-        for packed in vectors {
-            let (scale, nibbles) = split(packed);
-            out.push(self.product(scale, dot_portable(&self.values, nibbles)));
-        }
+        self.product(scale, dot_portable(&self.values, nibbles))
     }
 
     fn product(&self, document_scale: f32, sum: i32) -> f32 {
@@ -185,10 +203,10 @@ mod tests {
             let (query, document) = (vector(), vector());
             let mut packed = [0u8; PACKED_BYTES];
             pack(&document, &mut packed);
-            let mut dots = Vec::new();
-            PackedQuery::new(&query).dots(&packed, &mut dots);
+            let found = PackedQuery::new(&query).dot(&packed);
+            prop_assert_eq!(signs(&packed), signs_of(&unpack(&packed)));
             let exact: f32 = query.iter().zip(&document).map(|(a, b)| a * b).sum();
-            prop_assert!((dots[0] - exact).abs() < 0.04, "{} is not {exact}", dots[0]);
+            prop_assert!((found - exact).abs() < 0.04, "{found} is not {exact}");
         }
     }
 

@@ -1,7 +1,5 @@
 //! One question on one snapshot.
 
-use std::collections::HashMap;
-
 use rusqlite::Connection;
 
 use super::types::{Degradation, Hit, SearchRequest, SearchResponse, Strategy};
@@ -209,36 +207,35 @@ fn hybrid_weights(config: &Config) -> Weights {
     }
 }
 
-/// What the rules need to know of each candidate, and its record.
+/// What the rules need to know of each candidate, and its record. Candidates are ordered by chunk.
 fn facts(
     snapshot: &Snapshot,
     connection: &Connection,
     candidates: &[Candidate],
 ) -> Result<(Vec<Facts>, Vec<ChunkRecord>), Error> {
-    let mut of_file: HashMap<u32, Vec<ChunkRecord>> = HashMap::new();
     let mut facts = Vec::with_capacity(candidates.len());
     let mut records = Vec::with_capacity(candidates.len());
-    for candidate in candidates {
-        let file = &snapshot.files[candidate.file as usize];
-        let all = match of_file.entry(candidate.file) {
-            std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
-            std::collections::hash_map::Entry::Vacant(entry) => {
-                entry.insert(snapshot.records(connection, file)?)
-            }
-        };
-        let record = all[(candidate.chunk - file.first_chunk) as usize].clone();
-        facts.push(Facts {
-            file: candidate.file,
-            path: file.meta.path.clone(),
-            language: Language::from_name(file.meta.language).unwrap_or(Language::PLAIN),
-            is_generated: file.meta.is_generated,
-            kind: record.kind,
-            symbols: record.symbols.clone(),
-            lines: record.lines,
-            lexical: candidate.lexical,
-            semantic: candidate.semantic,
-        });
-        records.push(record);
+    let mut numbers = Vec::new();
+    for of_file in candidates.chunk_by(|a, b| a.file == b.file) {
+        let file = &snapshot.files[of_file[0].file as usize];
+        let language = Language::from_name(file.meta.language).unwrap_or(Language::PLAIN);
+        numbers.clear();
+        numbers.extend(of_file.iter().map(|candidate| candidate.chunk - file.first_chunk));
+        let of_file_records = snapshot.records_at(connection, file, &numbers)?;
+        for (candidate, record) in of_file.iter().zip(of_file_records) {
+            facts.push(Facts {
+                file: candidate.file,
+                path: file.meta.path.clone(),
+                language,
+                is_generated: file.meta.is_generated,
+                kind: record.kind,
+                symbols: record.symbols.clone(),
+                lines: record.lines,
+                lexical: candidate.lexical,
+                semantic: candidate.semantic,
+            });
+            records.push(record);
+        }
     }
     Ok((facts, records))
 }

@@ -15,7 +15,7 @@ pub struct Constants {
     pub symbol_field: f32,
     /// Occurrences that a term in signature or doc comment counts for.
     pub head_field: f32,
-    /// Occurrences that a term of the path counts for.
+    /// What a term of the path counts for, beside one of a chunk that occurs without end.
     pub path_field: f32,
     /// Weight of the whole of a compound identifier beside its parts.
     pub compound_weight: f32,
@@ -59,12 +59,12 @@ pub struct Constants {
 
 /// The constants in use.
 pub const STANDARD: Constants = Constants {
-    candidates: 256,
+    candidates: 120,
     k1: 1.2,
     b: 0.6,
     symbol_field: 3.0,
     head_field: 1.0,
-    path_field: 2.0,
+    path_field: 0.8,
     compound_weight: 0.7,
     vector_weight: 0.5,
     file_mean_share: 0.4,

@@ -60,18 +60,6 @@ impl<'b> Reader<'b> {
         self.0 = rest;
         Some(first)
     }
-
-    /// A string with its length before it.
-    pub fn text(&mut self) -> Option<&'b str> {
-        let n = self.varint_u32()? as usize;
-        std::str::from_utf8(self.bytes(n)?).ok()
-    }
-}
-
-/// Appends a string with its length before it.
-pub fn write_text(text: &str, out: &mut Vec<u8>) {
-    write_varint(text.len() as u64, out);
-    out.extend_from_slice(text.as_bytes());
 }
 
 /// One term in one document (a chunk of a segment; for path terms, a file of a segment).
@@ -146,27 +134,30 @@ pub struct ChunkRecord {
     pub symbols: Vec<String>,
 }
 
-/// All records of one file.
+/// All records of one file. Names are coded by what they share with the name before: names of one file are alike.
 #[must_use]
 pub fn encode_records(records: &[ChunkRecord]) -> Vec<u8> {
     let mut out = Vec::with_capacity(records.len() * 24);
+    let mut names = FrontCoder::default();
+    let (mut byte, mut line) = (0, 0);
     write_varint(records.len() as u64, &mut out);
     for record in records {
+        // Chunks are in order, but may overlap the one before.
         out.push(record.kind as u8);
-        write_varint(u64::from(record.bytes.start), &mut out);
+        write_varint(zigzag(record.bytes.start, byte), &mut out);
         write_varint(record.bytes.len() as u64, &mut out);
-        write_varint(u64::from(record.lines.start), &mut out);
+        write_varint(zigzag(record.lines.start, line), &mut out);
         write_varint(record.lines.len() as u64, &mut out);
-        write_text(record.name.as_deref().unwrap_or(""), &mut out);
-        // Most chunks define exactly what they are named after.
-        let symbols: &[String] = match (&record.name, record.symbols.as_slice()) {
-            (Some(name), [only]) if name == only => &[],
-            (_, symbols) => symbols,
-        };
-        let is_own_name = symbols.is_empty() && !record.symbols.is_empty();
-        write_varint((symbols.len() as u64) << 1 | u64::from(is_own_name), &mut out);
-        for symbol in symbols {
-            write_text(symbol, &mut out);
+        (byte, line) = (record.bytes.end, record.lines.end);
+        write_varint(record.symbols.len() as u64, &mut out);
+        for symbol in &record.symbols {
+            names.write(symbol, &mut out);
+        }
+        // Most chunks are named after a symbol of theirs: 0 is no name, 1 a name of its own, the rest is a symbol.
+        let own = record.name.as_ref().map(|name| record.symbols.iter().position(|s| s == name));
+        write_varint(own.map_or(0, |at| at.map_or(1, |at| at as u64 + 2)), &mut out);
+        if let (Some(name), Some(None)) = (&record.name, own) {
+            names.write(name, &mut out);
         }
     }
     out
@@ -175,29 +166,91 @@ pub fn encode_records(records: &[ChunkRecord]) -> Vec<u8> {
 /// Reads back [`encode_records`].
 #[must_use]
 pub fn decode_records(blob: &[u8]) -> Option<Vec<ChunkRecord>> {
+    decode(blob, |_| true)
+}
+
+/// Reads the records with these ascending numbers.
+#[must_use]
+pub fn decode_some(blob: &[u8], numbers: &[u32]) -> Option<Vec<ChunkRecord>> {
+    let mut wanted = numbers.iter().peekable();
+    let records = decode(blob, |number| wanted.next_if_eq(&&number).is_some())?;
+    (records.len() == numbers.len()).then_some(records)
+}
+
+fn decode(blob: &[u8], mut is_wanted: impl FnMut(u32) -> bool) -> Option<Vec<ChunkRecord>> {
     let mut reader = Reader(blob);
-    let n = reader.varint_u32()? as usize;
-    let mut records = Vec::with_capacity(n.min(blob.len()));
-    for _ in 0..n {
+    let n = reader.varint_u32()?;
+    let mut records = Vec::new();
+    let mut names = FrontCoder::default();
+    let (mut byte, mut line) = (0, 0);
+    for number in 0..n {
+        let is_wanted = is_wanted(number);
         let kind = *ChunkKind::ALL.get(reader.byte()? as usize)?;
-        let mut range = || {
-            let start = reader.varint_u32()?;
+        let mut range = |base: u32| {
+            let start = unzigzag(reader.varint()?, base)?;
             Some((start, start.checked_add(reader.varint_u32()?)?))
         };
-        let (start, end) = range()?;
+        let (start, end) = range(byte)?;
         let bytes = ByteRange { start, end };
-        let (start, end) = range()?;
+        let (start, end) = range(line)?;
         let lines = LineRange { start, end };
-        let name = Some(reader.text()?.to_owned()).filter(|name| !name.is_empty());
-        let head = reader.varint_u32()?;
-        let symbols = if head & 1 == 1 {
-            vec![name.clone()?]
-        } else {
-            (0..head >> 1).map(|_| reader.text().map(str::to_owned)).collect::<Option<_>>()?
+        (byte, line) = (bytes.end, lines.end);
+        let mut symbols = Vec::new();
+        for _ in 0..reader.varint_u32()? {
+            let symbol = names.read(&mut reader)?;
+            if is_wanted {
+                symbols.push(std::str::from_utf8(symbol).ok()?.to_owned());
+            }
+        }
+        let name = match reader.varint_u32()? {
+            0 => None,
+            1 => Some(std::str::from_utf8(names.read(&mut reader)?).ok()?.to_owned()),
+            at if is_wanted => Some(symbols.get(at as usize - 2)?.clone()),
+            _ => None,
         };
-        records.push(ChunkRecord { bytes, lines, kind, name, symbols });
+        if is_wanted {
+            records.push(ChunkRecord { bytes, lines, kind, name, symbols });
+        }
     }
     reader.0.is_empty().then_some(records)
+}
+
+/// Difference of two numbers as an unsigned one: small differences of either sign are small.
+fn zigzag(value: u32, base: u32) -> u64 {
+    let difference = i64::from(value) - i64::from(base);
+    ((difference << 1) ^ (difference >> 63)) as u64
+}
+
+fn unzigzag(coded: u64, base: u32) -> Option<u32> {
+    let difference = (coded >> 1) as i64 ^ -((coded & 1) as i64);
+    u32::try_from(i64::from(base).checked_add(difference)?).ok()
+}
+
+/// Codes each string as the length of the prefix that it shares with the one before, and the rest.
+#[derive(Default)]
+struct FrontCoder(Vec<u8>);
+
+impl FrontCoder {
+    fn write(&mut self, text: &str, out: &mut Vec<u8>) {
+        let shared = self.0.iter().zip(text.as_bytes()).take_while(|(a, b)| a == b).count();
+        write_varint(shared as u64, out);
+        write_varint((text.len() - shared) as u64, out);
+        out.extend_from_slice(&text.as_bytes()[shared..]);
+        self.0.clear();
+        self.0.extend_from_slice(text.as_bytes());
+    }
+
+    fn read(&mut self, reader: &mut Reader<'_>) -> Option<&[u8]> {
+        let shared = reader.varint_u32()? as usize;
+        let n_rest = reader.varint_u32()? as usize;
+        let rest = reader.bytes(n_rest)?;
+        if shared > self.0.len() {
+            return None;
+        }
+        self.0.truncate(shared);
+        self.0.extend_from_slice(rest);
+        Some(&self.0)
+    }
 }
 
 #[cfg(test)]
@@ -240,7 +293,11 @@ mod tests {
                     symbols,
                 })
                 .collect();
-            prop_assert_eq!(decode_records(&encode_records(&records)), Some(records));
+            let blob = encode_records(&records);
+            let last = records.len().checked_sub(1);
+            let some = last.map(|last| decode_some(&blob, &[last as u32]));
+            prop_assert_eq!(some, last.map(|last| Some(vec![records[last].clone()])));
+            prop_assert_eq!(decode_records(&blob), Some(records));
             let _ = decode_records(&noise);
             let _ = Postings::new(&noise).count();
         }

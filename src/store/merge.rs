@@ -8,13 +8,13 @@ use std::collections::HashMap;
 use rusqlite::params;
 
 use super::codec::{Posting, Postings, write_posting};
+use super::columns::add_fixed_point;
 use super::dictionary::{DictionaryWriter, Entries, PATH_PREFIX};
 use super::error::Result;
-use super::segment::{PART_CHUNKS, SegmentId, SegmentSummary, TEXT_BLOCK_BYTES};
-use super::snapshot::{FileRow, RootId, Snapshot, add_fixed_point};
+use super::segment::{PART_CHUNKS, STARTS_VECTOR, SegmentId, SegmentSummary, TEXT_BLOCK_BYTES};
+use super::snapshot::{FileRow, RootId, Snapshot};
 use super::writer::{Writer, bump_generation, drop_segment};
 use crate::embed::DIM;
-use crate::embed::quantize::PACKED_BYTES;
 use crate::span::ByteRange;
 
 /// Segments of about one size are merged once there are this many of them. Unmeasured: look-ups cost a read per segment,
@@ -101,20 +101,25 @@ impl Writer {
             let segment = &snapshot.segments[file.segment as usize];
             let from = &columns[file.segment as usize];
             let first = (file.first_chunk - segment.base) as usize;
+            let mut previous = None;
             for chunk in first..first + file.n_chunks as usize {
-                let packed = &from.vectors.as_chunks::<PACKED_BYTES>().0[chunk];
-                add_fixed_point(packed, &mut sum, 1);
-                vectors.extend_from_slice(packed);
-                lengths.push(from.lengths[chunk]);
-                kinds.push(from.kinds[chunk]);
-                n_chunks += 1;
-                if lengths.len() == PART_CHUNKS {
-                    self.add_part(id, part, &lengths, &kinds, &vectors)?;
-                    part += 1;
-                    lengths.clear();
-                    kinds.clear();
-                    vectors.clear();
+                let vector = from.vector_of_chunk[chunk];
+                let starts_vector = previous != Some(vector);
+                previous = Some(vector);
+                if starts_vector {
+                    add_fixed_point(from.vector(vector), &mut sum, 1);
+                    vectors.extend_from_slice(from.vector(vector));
                 }
+                lengths.push(from.lengths[chunk]);
+                kinds.push(from.kinds[chunk] | if starts_vector { STARTS_VECTOR } else { 0 });
+                n_chunks += 1;
+            }
+            if lengths.len() >= PART_CHUNKS {
+                self.add_part(id, part, &lengths, &kinds, &vectors)?;
+                part += 1;
+                lengths.clear();
+                kinds.clear();
+                vectors.clear();
             }
         }
         if !lengths.is_empty() {

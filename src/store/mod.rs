@@ -12,6 +12,7 @@
 //! Fails with [`StoreError`]; SQLite's own messages stay in its `detail`.
 
 pub mod codec;
+mod columns;
 mod database;
 pub mod dictionary;
 mod error;
@@ -22,12 +23,14 @@ mod segment;
 mod snapshot;
 mod writer;
 
+pub use columns::Columns;
+pub(crate) use columns::{add_fixed_point, mean_vector};
 pub use database::{Database, SetAside};
 pub use error::{Result, StoreError};
 pub use lock::WriteLock;
 pub use segment::{
-    FileMeta, PART_CHUNKS, SegmentId, SegmentSummary, StagedFile, TEXT_BLOCK_BYTES, TEXT_LEVEL,
+    FileMeta, PART_CHUNKS, STARTS_VECTOR, SegmentId, SegmentSummary, StagedFile, TEXT_BLOCK_BYTES,
+    TEXT_LEVEL,
 };
-pub use snapshot::{Columns, FileRow, RootId, SegmentRow, SkipRow, Snapshot};
-pub(crate) use snapshot::{add_fixed_point, mean_vector};
+pub use snapshot::{FileRow, RootId, SegmentRow, SkipRow, Snapshot};
 pub use writer::{Changes, StagedRow, Writer};

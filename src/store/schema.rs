@@ -18,7 +18,7 @@ CREATE TABLE segments(
     n_files INTEGER NOT NULL,
     first_block INTEGER NOT NULL,
     directory BLOB NOT NULL,
-    -- Sum of the chunks' vectors in fixed point: exact in any order.
+    -- Sum of the vectors in fixed point: exact in any order.
     vector_sum BLOB NOT NULL
 );
 CREATE TABLE files(
@@ -36,7 +36,6 @@ CREATE TABLE files(
     first_chunk INTEGER NOT NULL,
     n_chunks INTEGER NOT NULL,
     text_start INTEGER NOT NULL,
-    vector_norm2 REAL NOT NULL,
     UNIQUE(root, live, path)
 );
 CREATE INDEX files_by_segment ON files(segment);

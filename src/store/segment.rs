@@ -3,11 +3,14 @@
 use crate::embed::DIM;
 use crate::store::codec::ChunkRecord;
 
-/// Chunks whose lengths, kinds and vectors share one row.
+/// A row of columns is closed at the end of the file in which it reaches so many chunks.
 pub const PART_CHUNKS: usize = 4096;
 
+/// Set in a chunk's kind if a vector begins with it; otherwise it shares the vector of the chunk before.
+pub const STARTS_VECTOR: u8 = 0x80;
+
 /// Bytes of text that are compressed together. A hit decompresses one or two blocks. Unmeasured.
-pub const TEXT_BLOCK_BYTES: usize = 64 * 1024;
+pub const TEXT_BLOCK_BYTES: usize = 128 * 1024;
 
 /// zstd level for text. Unmeasured.
 pub const TEXT_LEVEL: i32 = 3;
@@ -47,8 +50,6 @@ pub struct StagedFile {
     pub first_chunk: u32,
     /// Where its text begins in the segment's text.
     pub text_start: u64,
-    /// Squared length of the sum of its chunks' vectors.
-    pub vector_norm2: f32,
     /// Its chunks.
     pub records: Vec<ChunkRecord>,
 }
@@ -63,7 +64,7 @@ pub struct SegmentSummary {
     pub blocks: Vec<Vec<u8>>,
     /// First terms of the blocks.
     pub directory: Vec<u8>,
-    /// Sum of the chunks' vectors in units of 2^-24.
+    /// Sum of the vectors in units of 2^-24.
     pub vector_sum: Box<[i64; DIM]>,
     /// Its files.
     pub files: Vec<StagedFile>,

@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::codec::{ChunkRecord, decode_records};
+use super::codec::{ChunkRecord, decode_records, decode_some};
+use super::columns::{Columns, decode_vector_sum};
 use super::database::Database;
 use super::dictionary::{Directory, find_in_block};
 use super::error::{Result, StoreError};
-use super::segment::{FileMeta, PART_CHUNKS, SegmentId, TEXT_BLOCK_BYTES};
+use super::segment::{FileMeta, SegmentId, TEXT_BLOCK_BYTES};
 use crate::embed::DIM;
-use crate::embed::quantize::PACKED_BYTES;
 use crate::source::Language;
 use crate::span::ByteRange;
 
@@ -44,8 +44,6 @@ pub struct FileRow {
     pub n_chunks: u32,
     /// Where its text begins in the segment's text.
     pub text_start: u64,
-    /// Squared length of the sum of its chunks' vectors.
-    pub vector_norm2: f32,
 }
 
 /// A live segment.
@@ -65,7 +63,7 @@ pub struct SegmentRow {
     pub first_block: i64,
     /// Whether any of its chunks are dead.
     pub has_dead: bool,
-    vector_sum: Box<[i64; DIM]>,
+    pub(super) vector_sum: Box<[i64; DIM]>,
 }
 
 /// A path that the last run left out.
@@ -81,22 +79,11 @@ pub struct SkipRow {
     pub seen: Option<(u64, i64)>,
 }
 
-/// The per-chunk columns of one segment.
-#[derive(Debug)]
-pub struct Columns {
-    /// Terms in each chunk, halved, at most 255.
-    pub lengths: Vec<u8>,
-    /// [`crate::chunk::ChunkKind`] as a number.
-    pub kinds: Vec<u8>,
-    /// [`PACKED_BYTES`] a chunk.
-    pub vectors: Vec<u8>,
-}
-
 type Cache<K> = Mutex<(HashMap<K, Arc<[u8]>>, usize)>;
 
 /// One state of the index of some roots.
 pub struct Snapshot {
-    database: Database,
+    pub(super) database: Database,
     /// Counts the states of the database.
     pub generation: i64,
     /// The roots that were asked for and are in the database.
@@ -111,9 +98,9 @@ pub struct Snapshot {
     pub file_of_chunk: Vec<u32>,
     /// For each segment, the same for its files.
     pub file_of_ordinal: Vec<Vec<u32>>,
-    columns: OnceLock<Vec<Arc<Columns>>>,
+    pub(super) columns: OnceLock<Vec<Arc<Columns>>>,
     /// Columns of the snapshot before, to be taken over where the segment is the same.
-    inherited: HashMap<SegmentId, Arc<Columns>>,
+    pub(super) inherited: HashMap<SegmentId, Arc<Columns>>,
     directories: Mutex<HashMap<SegmentId, Arc<Directory>>>,
     blocks: Cache<i64>,
     texts: Cache<(SegmentId, i64)>,
@@ -210,7 +197,7 @@ impl Snapshot {
             connection
                 .prepare_cached(
                     "SELECT id, path, size, mtime_ns, content_hash, language, flags, segment, ordinal,
-                            first_chunk, n_chunks, text_start, vector_norm2
+                            first_chunk, n_chunks, text_start
                      FROM files WHERE root = ?1 AND live = 1 ORDER BY path",
                 )?
                 .query_map([root], |row| read_file(row, root, &positions, &mut languages))?
@@ -287,78 +274,6 @@ impl Snapshot {
         self.segments.partition_point(|segment| segment.base <= chunk) - 1
     }
 
-    fn loaded_columns(&self) -> HashMap<SegmentId, Arc<Columns>> {
-        let loaded = self.columns.get().into_iter().flatten();
-        self.segments.iter().map(|segment| segment.id).zip(loaded.cloned()).collect()
-    }
-
-    /// The columns of each segment, read at the first call.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn columns(&self, connection: &Connection) -> Result<&[Arc<Columns>]> {
-        if let Some(columns) = self.columns.get() {
-            return Ok(columns);
-        }
-        let columns = self
-            .segments
-            .iter()
-            .map(|segment| match self.inherited.get(&segment.id) {
-                Some(columns) => Ok(Arc::clone(columns)),
-                None => self.read_columns(connection, segment).map(Arc::new),
-            })
-            .collect::<Result<Vec<_>>>()?;
-        Ok(self.columns.get_or_init(|| columns))
-    }
-
-    fn read_columns(&self, connection: &Connection, segment: &SegmentRow) -> Result<Columns> {
-        let n = segment.n_chunks as usize;
-        let mut columns = Columns {
-            lengths: Vec::with_capacity(n),
-            kinds: Vec::with_capacity(n),
-            vectors: Vec::with_capacity(n * PACKED_BYTES),
-        };
-        self.database.run(|| {
-            let mut statement = connection.prepare_cached(
-                "SELECT lengths, kinds, vectors FROM parts WHERE segment = ?1 ORDER BY part",
-            )?;
-            let mut rows = statement.query([segment.id])?;
-            while let Some(row) = rows.next()? {
-                columns.lengths.extend_from_slice(row.get_ref(0)?.as_blob()?);
-                columns.kinds.extend_from_slice(row.get_ref(1)?.as_blob()?);
-                columns.vectors.extend_from_slice(row.get_ref(2)?.as_blob()?);
-            }
-            Ok(())
-        })?;
-        let is_whole = columns.lengths.len() == n
-            && columns.kinds.len() == n
-            && columns.vectors.len() == n * PACKED_BYTES;
-        if is_whole { Ok(columns) } else { Err(self.database.damaged("the columns of a segment")) }
-    }
-
-    /// Sum over all live chunks' vectors in units of 2^-24, and their number. Exact in any order.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn vector_sum(&self, connection: &Connection) -> Result<([i64; DIM], u64)> {
-        let mut sum = [0i64; DIM];
-        for segment in &self.segments {
-            for (total, value) in sum.iter_mut().zip(segment.vector_sum.iter()) {
-                *total += value;
-            }
-        }
-        let columns = self.columns(connection)?;
-        for (segment, columns) in self.segments.iter().zip(columns).filter(|(s, _)| s.has_dead) {
-            let vectors = columns.vectors.as_chunks::<PACKED_BYTES>().0;
-            for (chunk, packed) in (segment.base..).zip(vectors) {
-                if self.file_of_chunk[chunk as usize] == Self::DEAD {
-                    add_fixed_point(packed, &mut sum, -1);
-                }
-            }
-        }
-        Ok((sum, self.n_live_chunks()))
-    }
-
     /// Hands the postings bytes of `term` in `segment` to `visit`, with the stored document frequency.
     ///
     /// # Errors
@@ -418,6 +333,24 @@ impl Snapshot {
         records
             .filter(|records| records.len() == file.n_chunks as usize)
             .ok_or_else(|| self.database.damaged("the chunks of a file"))
+    }
+
+    /// Some chunks of a file, given by their ascending numbers in it.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn records_at(
+        &self,
+        connection: &Connection,
+        file: &FileRow,
+        chunks: &[u32],
+    ) -> Result<Vec<ChunkRecord>> {
+        let records = self.database.run(|| {
+            connection
+                .prepare_cached("SELECT data FROM records WHERE file = ?1")?
+                .query_row([file.id], |row| Ok(decode_some(row.get_ref(0)?.as_blob()?, chunks)))
+        })?;
+        records.ok_or_else(|| self.database.damaged("the chunks of a file"))
     }
 
     /// Some bytes of a file's text.
@@ -557,35 +490,7 @@ fn read_file(
         first_chunk: row.get(9)?,
         n_chunks: row.get(10)?,
         text_start: row.get::<_, i64>(11)? as u64,
-        vector_norm2: row.get(12)?,
     })
-}
-
-/// Units of the fixed-point vector sums.
-const FIXED_POINT: f32 = (1 << 24) as f32;
-
-/// Adds (`sign` 1) or takes away (`sign` -1) a packed vector.
-pub(crate) fn add_fixed_point(packed: &[u8; PACKED_BYTES], sum: &mut [i64; DIM], sign: i64) {
-    let vector = crate::embed::quantize::unpack(packed);
-    for (total, value) in sum.iter_mut().zip(vector) {
-        *total += sign * (value * FIXED_POINT) as i64;
-    }
-}
-
-/// The mean of `n` vectors whose fixed-point sum is `sum`.
-#[must_use]
-pub(crate) fn mean_vector(sum: &[i64; DIM], n: u64) -> [f32; DIM] {
-    sum.map(|value| (value as f64 / f64::from(FIXED_POINT) / n.max(1) as f64) as f32)
-}
-
-pub(super) fn encode_vector_sum(sum: &[i64; DIM]) -> Vec<u8> {
-    sum.iter().flat_map(|value| value.to_le_bytes()).collect()
-}
-
-pub(super) fn decode_vector_sum(blob: &[u8]) -> Option<Box<[i64; DIM]>> {
-    let (values, []) = blob.as_chunks::<8>() else { return None };
-    let values: Vec<i64> = values.iter().map(|&bytes| i64::from_le_bytes(bytes)).collect();
-    values.try_into().ok()
 }
 
 impl Snapshot {
@@ -600,5 +505,3 @@ impl Snapshot {
         }
     }
 }
-
-const _: () = assert!(PART_CHUNKS * PACKED_BYTES < 1 << 20, "a part is a modest row");

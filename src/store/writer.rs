@@ -6,11 +6,12 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::codec::encode_records;
+use super::columns::encode_vector_sum;
 use super::database::Database;
 use super::error::Result;
 use super::lock::WriteLock;
 use super::segment::{FileMeta, SegmentId, SegmentSummary, StagedFile};
-use super::snapshot::{FileRow, RootId, SkipRow, Snapshot, encode_vector_sum};
+use super::snapshot::{FileRow, RootId, SkipRow, Snapshot};
 
 /// A staged file of an interrupted run.
 #[derive(Clone, Debug)]
@@ -143,7 +144,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes the columns of up to [`super::PART_CHUNKS`] chunks.
+    /// Writes the columns of some whole files' chunks.
     ///
     /// # Errors
     /// [`super::StoreError`].
@@ -220,8 +221,8 @@ impl Writer {
                 .connection
                 .prepare_cached(
                     "INSERT INTO files(root, path, live, size, mtime_ns, content_hash, language,
-                        flags, segment, ordinal, first_chunk, n_chunks, text_start, vector_norm2)
-                     VALUES(?1,?2,0,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
+                        flags, segment, ordinal, first_chunk, n_chunks, text_start)
+                     VALUES(?1,?2,0,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)",
                 )?
                 .insert(params![
                     root,
@@ -236,7 +237,6 @@ impl Writer {
                     file.first_chunk,
                     file.records.len() as i64,
                     file.text_start as i64,
-                    file.vector_norm2,
                 ])?;
             self.connection
                 .prepare_cached("INSERT INTO records VALUES(?1, ?2)")?

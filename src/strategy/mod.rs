@@ -10,6 +10,9 @@ mod top;
 
 use rusqlite::Connection;
 
+use self::lexical::LexicalScores;
+use self::semantic::SemanticScorer;
+use self::top::Top;
 use crate::query::Query;
 use crate::query::filter::Filter;
 use crate::rank::constants::Constants;
@@ -60,60 +63,88 @@ pub fn retrieve(
     constants: &Constants,
 ) -> store::Result<Option<Candidates>> {
     let allowed = allowed_files(snapshot, filter);
-    let columns = snapshot.columns(connection)?;
-    let is_allowed = |chunk: u32| {
-        let file = snapshot.file_of_chunk[chunk as usize];
-        file != Snapshot::DEAD && allowed.as_ref().is_none_or(|allowed| allowed[file as usize])
-    };
-    let kind_of = |chunk: u32| {
-        let segment = snapshot.segment_of(chunk);
-        columns[segment].kinds[(chunk - snapshot.segments[segment].base) as usize]
-    };
-    let passes =
-        |chunk: u32| is_allowed(chunk) && (filter.is_open() || filter.allows_kind(kind_of(chunk)));
+    let allows_file = |file: u32| allowed.as_ref().is_none_or(|allowed| allowed[file as usize]);
+    let allows_kind = |kind: u8| filter.allows_kind(kind);
+    let n = constants.candidates;
 
-    let text_scores = if weights.text > 0.0 && !query.terms.is_empty() {
-        lexical::scores(snapshot, connection, statistics, query, constants)?
-    } else {
-        Vec::new()
-    };
-    if cancel.is_cancelled() {
-        return Ok(None);
-    }
-    let vector_scores = if weights.vector > 0.0 {
-        semantic::scores(snapshot, connection, statistics, query, constants)?
+    let text = if weights.text > 0.0 && !query.terms.is_empty() {
+        Some(lexical::scores(snapshot, connection, statistics, query, constants)?)
     } else {
         None
     };
     if cancel.is_cancelled() {
         return Ok(None);
     }
-    let has_vector = vector_scores.is_some();
-    let vector_scores = vector_scores.unwrap_or_default();
+    let best_text = match &text {
+        Some(scores) => best_by_text(snapshot, connection, scores, n, allows_file, allows_kind)?,
+        None => Vec::new(),
+    };
+    let scorer = if weights.vector > 0.0 {
+        SemanticScorer::new(snapshot, connection, statistics, query, constants)?
+    } else {
+        None
+    };
+    if cancel.is_cancelled() {
+        return Ok(None);
+    }
+    let best_vector =
+        scorer.as_ref().map(|s| s.best(n, allows_file, allows_kind)).unwrap_or_default();
 
-    let n = constants.candidates;
-    let best_text = top::best(&text_scores, n, passes);
-    let best_vector = top::best(&vector_scores, n, passes);
-    let peak = |list: &[(u32, f32)]| list.first().map_or(0.0, |&(_, score)| score);
-    let (text_peak, vector_peak) = (peak(&best_text), peak(&best_vector));
-    let share = |scores: &[f32], chunk: u32, peak: f32| {
-        let score = scores.get(chunk as usize).copied().unwrap_or(0.0);
+    let peak = |list: &[(f32, u32)]| list.first().map_or(0.0, |&(score, _)| score);
+    let share = |score: f32, peak: f32| {
         if peak > 0.0 { (score / peak).clamp(0.0, 1.0) } else { 0.0 }
     };
+    let (text_peak, vector_peak) = (peak(&best_text), peak(&best_vector));
     let mut chunks: Vec<u32> =
-        best_text.iter().chain(&best_vector).map(|&(chunk, _)| chunk).collect();
+        best_text.iter().chain(&best_vector).map(|&(_, chunk)| chunk).collect();
     chunks.sort_unstable();
     chunks.dedup();
     let list = chunks
         .into_iter()
-        .map(|chunk| Candidate {
-            chunk,
-            file: snapshot.file_of_chunk[chunk as usize],
-            lexical: share(&text_scores, chunk, text_peak),
-            semantic: share(&vector_scores, chunk, vector_peak),
+        .map(|chunk| {
+            let file = snapshot.file_of_chunk[chunk as usize];
+            let lexical = text.as_ref().map_or(0.0, |scores| scores.total(chunk, file));
+            let semantic = scorer.as_ref().map_or(0.0, |scorer| scorer.chunk(chunk));
+            Candidate {
+                chunk,
+                file,
+                lexical: share(lexical, text_peak),
+                semantic: share(semantic, vector_peak),
+            }
         })
         .collect();
-    Ok(Some(Candidates { list, has_vector }))
+    Ok(Some(Candidates { list, has_vector: scorer.is_some() }))
+}
+
+/// The `n` chunks with the best lexical scores, best first.
+fn best_by_text(
+    snapshot: &Snapshot,
+    connection: &Connection,
+    scores: &LexicalScores,
+    n: usize,
+    allows_file: impl Fn(u32) -> bool,
+    allows_kind: impl Fn(u8) -> bool,
+) -> store::Result<Vec<(f32, u32)>> {
+    let columns = snapshot.columns(connection)?;
+    let mut top = Top::new(n, 0.0);
+    let mut key = 0;
+    for (at, file) in (0u32..).zip(&snapshot.files) {
+        if !allows_file(at) {
+            continue;
+        }
+        let range = file.first_chunk as usize..(file.first_chunk + file.n_chunks) as usize;
+        let base = snapshot.segments[file.segment as usize].base;
+        let kinds = &columns[file.segment as usize].kinds;
+        let of_path = scores.files[at as usize];
+        for (chunk, &own) in (file.first_chunk..).zip(&scores.chunks[range]) {
+            let score = own + of_path;
+            if score > 0.0 && allows_kind(kinds[(chunk - base) as usize]) {
+                top.push(score, key, chunk);
+            }
+            key += 1;
+        }
+    }
+    Ok(top.into_sorted().into_iter().map(|(score, _, chunk)| (score, chunk)).collect())
 }
 
 /// For each file whether its chunks may be hits; `None` if all may.

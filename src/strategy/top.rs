@@ -1,24 +1,50 @@
-//! The best of a long list of scores.
+//! The best of many scored things.
 
-/// The `n` best positive scores of `scores` whose index `passes`, best first; equal scores by lower index.
-pub fn best(scores: &[f32], n: usize, passes: impl Fn(u32) -> bool) -> Vec<(u32, f32)> {
-    let order = |a: &(u32, f32), b: &(u32, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
-    let mut kept: Vec<(u32, f32)> = Vec::with_capacity(2 * n);
-    let mut threshold = 0.0;
-    for (index, &score) in (0u32..).zip(scores) {
-        if score > threshold && passes(index) {
-            kept.push((index, score));
-            if kept.len() == 2 * n {
-                kept.select_nth_unstable_by(n - 1, order);
-                kept.truncate(n);
-                // A later index with the same score would come after all that are kept.
-                threshold = kept[n - 1].1;
+/// Keeps the `n` best of what is pushed in ascending order of `key`; of equal scores, those with lower keys.
+pub struct Top<T> {
+    n: usize,
+    threshold: f32,
+    kept: Vec<(f32, u32, T)>,
+}
+
+impl<T: Copy> Top<T> {
+    /// An empty list for the `n` best of all scores above `least`.
+    pub fn new(n: usize, least: f32) -> Self {
+        Self { n, threshold: least, kept: Vec::with_capacity(2 * n) }
+    }
+
+    /// Offers `item`.
+    #[inline]
+    pub fn push(&mut self, score: f32, key: u32, item: T) {
+        if score > self.threshold {
+            self.kept.push((score, key, item));
+            if self.kept.len() == 2 * self.n {
+                self.shrink();
             }
         }
     }
-    kept.sort_unstable_by(order);
-    kept.truncate(n);
-    kept
+
+    fn shrink(&mut self) {
+        if self.n == 0 {
+            self.kept.clear();
+            return;
+        }
+        self.kept.select_nth_unstable_by(self.n - 1, order);
+        self.kept.truncate(self.n);
+        // A later item with the same score has a higher key than all that are kept.
+        self.threshold = self.kept[self.n - 1].0;
+    }
+
+    /// The best, best first: score, key, item.
+    pub fn into_sorted(mut self) -> Vec<(f32, u32, T)> {
+        self.kept.sort_unstable_by(order);
+        self.kept.truncate(self.n);
+        self.kept
+    }
+}
+
+fn order<T>(a: &(f32, u32, T), b: &(f32, u32, T)) -> std::cmp::Ordering {
+    b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
 }
 
 #[cfg(test)]
@@ -30,12 +56,15 @@ mod tests {
     proptest! {
         #[test]
         fn equals_a_full_sort(scores in proptest::collection::vec(-3i8..20, 0..200), n in 1usize..9) {
-            let scores: Vec<f32> = scores.into_iter().map(f32::from).collect();
-            let mut all: Vec<(u32, f32)> =
-                (0..).zip(scores.iter().copied()).filter(|&(i, s)| s > 0.0 && i % 3 != 0).collect();
-            all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            let mut all: Vec<(f32, u32, ())> =
+                scores.iter().zip(0..).map(|(&s, key)| (f32::from(s), key, ())).filter(|s| s.0 > 0.0).collect();
+            let mut top = Top::new(n, 0.0);
+            for (&score, key) in scores.iter().zip(0..) {
+                top.push(f32::from(score), key, ());
+            }
+            all.sort_by(order);
             all.truncate(n);
-            prop_assert_eq!(best(&scores, n, |i| i % 3 != 0), all);
+            prop_assert_eq!(top.into_sorted(), all);
         }
     }
 }
