@@ -1,20 +1,30 @@
 'use strict'
 
+const { writeSync } = require('node:fs')
+
 const { parseArguments } = require('./arguments.js')
-const { EXIT_DONE, EXIT_USAGE, EXIT_INTERRUPTED, CommandError, describeFailure, usageError } = require('./failure.js')
+const { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, CommandError, describeFailure, usageError } = require('./failure.js')
 const { GLOBAL } = require('./flags.js')
 const { helpFor, helpForAll } = require('./help.js')
 const { didYouMean } = require('./near-miss.js')
 const { Output } = require('./output.js')
 
-/** Who reads our output has gone, as in `sextant files | head`: that is no failure, and there is nothing left to do. */
+/**
+ * Ends the process when its output cannot be written. Who reads it may have gone, as in `sextant files | head`: that is no
+ * failure. Anything else, such as a full disk behind a redirection, is.
+ */
 function endWhenNobodyReads() {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (/** @type {NodeJS.ErrnoException} */ error) => {
       if (error.code === 'EPIPE') {
         process.exit(EXIT_DONE)
       }
-      throw error
+      try {
+        writeSync(process.stderr.fd, `sextant: cannot write the output: ${error.message}\n`)
+      } catch {
+        // Standard error is what cannot be written.
+      }
+      process.exit(EXIT_FAILED)
     })
   }
 }

@@ -39,8 +39,6 @@ pub struct Engine {
     config: Config,
     database: Database,
     reader: Mutex<Option<Reader>>,
-    /// What a person should be told once: a database that was set aside.
-    notices: Mutex<Vec<Degradation>>,
     last_error: Mutex<Option<Degradation>>,
 }
 
@@ -92,31 +90,15 @@ impl Engine {
             });
         }
         let folder = storage::folder(&roots, options.storage.as_deref(), &mut config.walk)?;
-        let (database, aside) = Database::prepare(&folder, &config.profile())?;
-        let engine = Self {
+        let database = Database::prepare(&folder, &config.profile())?;
+        Ok(Self {
             keys: roots.iter().map(|root| root_key(root)).collect(),
             roots,
             config,
             reader: Mutex::new(Some(Reader { connection: database.connect()?, view: None })),
             database,
-            notices: Mutex::default(),
             last_error: Mutex::default(),
-        };
-        if let Some(aside) = aside {
-            engine.note_set_aside(&aside);
-        }
-        Ok(engine)
-    }
-
-    fn note_set_aside(&self, aside: &crate::store::SetAside) {
-        lock(&self.notices).push(Degradation {
-            code: "INDEX_DAMAGED",
-            message: format!(
-                "the index was unusable ({}) and is rebuilt; the old file is kept at {}",
-                aside.reason,
-                aside.path.display()
-            ),
-        });
+        })
     }
 
     /// Brings the index up to date with the files.
@@ -157,7 +139,9 @@ impl Engine {
         )?;
         drop(view);
         self.read(|view, connection| {
-            let mut degraded = std::mem::take(&mut *lock(&self.notices));
+            let notice = done.notice.clone();
+            let mut degraded: Vec<Degradation> =
+                notice.map(|(code, message)| Degradation { code, message }).into_iter().collect();
             degraded.extend(truncated(&view.snapshot));
             Ok(IndexReport {
                 roots: self.keys.clone(),
@@ -178,13 +162,11 @@ impl Engine {
     fn recover(&self, cancel: &CancelToken, error: &Error) -> Result<Option<()>, Error> {
         let Error::Store(StoreError::Damaged { detail, .. }) = error else { return Ok(None) };
         let mut reader = lock(&self.reader);
-        let _write_lock = self.database.lock(cancel)?.ok_or(Error::Cancelled)?;
+        let _write_lock = self.database.lock(cancel, index::PATIENCE)?.ok_or(Error::Cancelled)?;
         // The connection must not outlive the file that it reads.
         *reader = None;
-        let aside = self.database.set_aside(detail.clone())?;
-        Database::prepare(self.database.folder(), self.database.profile())?;
+        self.database.set_aside(detail)?;
         *reader = Some(Reader { connection: self.database.connect()?, view: None });
-        self.note_set_aside(&aside);
         Ok(Some(()))
     }
 
@@ -232,9 +214,6 @@ impl Engine {
             prepared.answer(cancel, (&view.snapshot, connection), statistics, &self.config.ranking)
         })?;
         response.took_ms = milliseconds(started);
-        let mut notices = std::mem::take(&mut *lock(&self.notices));
-        notices.append(&mut response.degraded);
-        response.degraded = notices;
         Ok(response)
     }
 
@@ -381,7 +360,8 @@ impl Engine {
         let mut guard = lock(&self.reader);
         let reader = guard.as_mut().ok_or(Error::Closed)?;
         reader.view = None;
-        let lock = self.database.lock(&CancelToken::new())?.ok_or(Error::Cancelled)?;
+        let lock =
+            self.database.lock(&CancelToken::new(), index::PATIENCE)?.ok_or(Error::Cancelled)?;
         crate::store::Writer::open(&self.database, lock)?.clear(&self.keys)?;
         Ok(())
     }

@@ -98,26 +98,52 @@ impl<'a> Prepared<'a> {
             &self.query,
             &self.filter,
             self.weights,
+            self.request.limit,
             constants,
         )?
         .ok_or(Error::Cancelled)?;
-        let mut degraded = Vec::new();
-        if self.weights.vector > 0.0 && !found.has_vector {
-            degraded.push(Degradation {
-                code: "QUERY_NOT_EMBEDDED",
-                message: "the embedding model knows no word of the query; it was answered by its terms alone".into(),
-            });
+        let has_terms = self.weights.text > 0.0 && !self.query.terms.is_empty();
+        let mut strategy = self.strategy;
+        let mut list = found.list;
+        if !has_terms && !found.has_vector && self.weights.text > 0.0 {
+            strategy = "text";
+            let limit = constants.candidates.max(self.request.limit);
+            let at = (snapshot, connection);
+            list = strategy::literal::find(cancel, at, &self.query.text, &self.filter, limit)?
+                .ok_or(Error::Cancelled)?;
         }
-        let (facts, records) = facts(snapshot, connection, &found.list)?;
+        let degraded = self.notices(has_terms, found.has_vector);
+        let (facts, records) = facts(snapshot, connection, &list)?;
         let ranked = rank::rank(&self.query, &facts, self.weights, self.request.limit, constants);
         let hits = self.present(snapshot, connection, (&facts, &records), &ranked)?;
         Ok(SearchResponse {
             query: self.request.query.clone(),
-            strategy: self.strategy,
+            strategy,
             took_ms: 0.0,
             degraded,
             hits,
         })
+    }
+
+    /// What made the answer less than the strategy promises.
+    fn notices(&self, has_terms: bool, has_vector: bool) -> Vec<Degradation> {
+        let mut notices = Vec::new();
+        if self.query.is_cut {
+            notices.push(Degradation {
+                code: "QUERY_CUT",
+                message: "the query is very long; words beyond its first part were left out".into(),
+            });
+        }
+        if self.weights.vector > 0.0 && !has_vector {
+            let instead = if has_terms { "its terms" } else { "its characters" };
+            notices.push(Degradation {
+                code: "QUERY_NOT_EMBEDDED",
+                message: format!(
+                    "the embedding model knows no word of the query; it was answered by {instead} alone"
+                ),
+            });
+        }
+        notices
     }
 
     fn present(

@@ -8,9 +8,9 @@ use crate::embed::DIM;
 use crate::embed::quantize::{PACKED_BYTES, pack};
 use crate::store::codec::{ChunkRecord, Posting, write_posting};
 use crate::store::dictionary::{DictionaryWriter, PATH_PREFIX};
+use crate::store::text::TextWriter;
 use crate::store::{
-    FileMeta, PART_CHUNKS, STARTS_VECTOR, SegmentId, SegmentSummary, StagedFile, TEXT_BLOCK_BYTES,
-    TEXT_LEVEL, add_fixed_point,
+    FileMeta, PART_CHUNKS, STARTS_VECTOR, SegmentId, SegmentSummary, StagedFile, add_fixed_point,
 };
 
 /// Neighbouring chunks of one file share a vector up to so many bytes: a vector of one short function says little, and
@@ -20,11 +20,11 @@ const VECTOR_BYTES: usize = 1800;
 
 /// Something to be written.
 pub enum Output {
-    /// A compressed block of text.
+    /// A row of text.
     Text {
-        /// Number of the block.
-        block: u32,
-        /// zstd.
+        /// Number of the row.
+        row: u32,
+        /// As [`crate::store::text`] makes it.
         data: Vec<u8>,
     },
     /// Columns of some whole files' chunks.
@@ -99,9 +99,7 @@ pub struct SegmentBuilder {
     paths: Vec<TermPostings>,
     files: Vec<StagedFile>,
     n_chunks: u32,
-    text: Vec<u8>,
-    text_bytes: u64,
-    n_text_blocks: u32,
+    text: TextWriter,
     lengths: Vec<u8>,
     kinds: Vec<u8>,
     vectors: Vec<u8>,
@@ -126,9 +124,7 @@ impl SegmentBuilder {
             paths: Vec::new(),
             files: Vec::new(),
             n_chunks: 0,
-            text: Vec::with_capacity(TEXT_BLOCK_BYTES),
-            text_bytes: 0,
-            n_text_blocks: 0,
+            text: TextWriter::default(),
             lengths: Vec::new(),
             kinds: Vec::new(),
             vectors: Vec::new(),
@@ -168,7 +164,7 @@ impl SegmentBuilder {
         emit: &mut impl FnMut(Output),
     ) {
         let ordinal = self.files.len() as u32;
-        let text_start = self.text_bytes;
+        let text_start = self.text.position();
         let first_chunk = self.n_chunks;
         self.add_path(&meta.path, ordinal);
         let mut records = Vec::with_capacity(chunks.len());
@@ -195,7 +191,7 @@ impl SegmentBuilder {
         if self.lengths.len() >= PART_CHUNKS {
             emit(self.take_part());
         }
-        self.add_text(text, emit);
+        let Ok(()) = self.text.push(text, &mut as_output(emit));
         self.files.push(StagedFile { meta, ordinal, first_chunk, text_start, records });
     }
 
@@ -264,35 +260,12 @@ impl SegmentBuilder {
         }
     }
 
-    fn add_text(&mut self, text: &str, emit: &mut impl FnMut(Output)) {
-        self.text_bytes += text.len() as u64;
-        let mut rest = text.as_bytes();
-        while !rest.is_empty() {
-            let n = rest.len().min(TEXT_BLOCK_BYTES - self.text.len());
-            self.text.extend_from_slice(&rest[..n]);
-            rest = &rest[n..];
-            if self.text.len() == TEXT_BLOCK_BYTES {
-                emit(self.take_text());
-            }
-        }
-    }
-
-    fn take_text(&mut self) -> Output {
-        let data = zstd::bulk::compress(&self.text, TEXT_LEVEL)
-            .expect("compressing into memory does not fail");
-        self.text.clear();
-        self.n_text_blocks += 1;
-        Output::Text { block: self.n_text_blocks - 1, data }
-    }
-
     /// Emits what is left and gives the rest of the segment.
     pub fn finish(mut self, emit: &mut impl FnMut(Output)) -> SegmentSummary {
         if !self.lengths.is_empty() {
             emit(self.take_part());
         }
-        if !self.text.is_empty() {
-            emit(self.take_text());
-        }
+        let Ok(()) = self.text.finish(&mut as_output(emit));
         let terms = &self.analyzer.terms;
         let mut order: Vec<TermId> = (0..terms.len() as TermId).collect();
         order.sort_unstable_by(|&a, &b| terms.get(a).cmp(terms.get(b)));
@@ -326,6 +299,16 @@ impl SegmentBuilder {
             vector_sum: self.vector_sum,
             files: self.files,
         }
+    }
+}
+
+/// Hands rows of text on; writing happens elsewhere, so nothing can fail here.
+fn as_output(
+    emit: &mut impl FnMut(Output),
+) -> impl FnMut(u32, Vec<u8>) -> Result<(), std::convert::Infallible> {
+    |row, data| {
+        emit(Output::Text { row, data });
+        Ok(())
     }
 }
 

@@ -12,4 +12,4 @@ mod plan;
 mod progress;
 mod sync;
 
-pub use sync::{SyncReport, root_key, sync};
+pub use sync::{PATIENCE, SyncReport, root_key, sync};

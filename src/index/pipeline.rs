@@ -125,9 +125,9 @@ fn write(writer: &mut Writer, root: RootId, messages: &Receiver<Message>) -> sto
     let mut n_bytes = 0;
     for message in messages {
         match message {
-            Message::Output(segment, Output::Text { block, data }) => {
+            Message::Output(segment, Output::Text { row, data }) => {
                 n_bytes += data.len();
-                writer.add_text(segment, block, &data)?;
+                writer.add_text(segment, row, &data)?;
             }
             Message::Output(segment, Output::Part { part, lengths, kinds, vectors }) => {
                 n_bytes += vectors.len();

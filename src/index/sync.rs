@@ -1,20 +1,26 @@
 //! One run: walk, plan, read, publish.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::pipeline::{self, Outcome, Resources};
 use super::plan::{Plan, plan};
 use super::progress::Meter;
-use crate::config::{Config, PerformanceMode};
+use crate::config::{Config, PerformanceMode, WalkConfig};
 use crate::error::Error;
-use crate::store::{Changes, Database, FileRow, RootId, SkipRow, Snapshot, Writer};
+use crate::store::{Changes, Database, FileRow, RootId, SegmentId, SkipRow, Snapshot, Writer};
 use crate::task::{CancelToken, Phase, ProgressSink};
-use crate::walk::{self, Walk};
+use crate::walk::{self, Walk, WalkError};
 
 /// A file changed this short a time before the walk may change again without its time of change showing it (file
 /// systems count in steps of some milliseconds); its time is not trusted, so the next run reads it again.
 const RACY_NS: i64 = 20_000_000;
+
+/// How long a run waits for that of another process if there is a complete index to answer from meanwhile.
+pub const PATIENCE: Duration = Duration::from_secs(5);
+/// How long it waits if there is none.
+const PATIENCE_WITHOUT_INDEX: Duration = Duration::from_secs(120);
 
 /// Memory for segments in the making, over all workers.
 const SEGMENT_BYTES: usize = 160 << 20;
@@ -30,13 +36,55 @@ pub struct SyncReport {
     pub removed: u64,
     /// Files that were as before.
     pub unchanged: u64,
+    /// What a person should be told once about the database: code and message.
+    pub notice: Option<(&'static str, String)>,
 }
 
 /// A root and its files as walked.
 struct WalkedRoot<'a> {
     path: &'a Path,
     key: String,
+    identity: Identity,
     walk: Walk,
+}
+
+/// Tells a folder from another that took its place.
+type Identity = (u64, u64);
+
+fn identity(path: &Path) -> Result<Identity, WalkError> {
+    let missing = || WalkError::Missing { path: path.to_path_buf() };
+    let metadata = path.metadata().ok().filter(std::fs::Metadata::is_dir).ok_or_else(missing)?;
+    #[cfg(unix)]
+    let identity = {
+        use std::os::unix::fs::MetadataExt;
+        (metadata.dev(), metadata.ino())
+    };
+    #[cfg(not(unix))]
+    let identity = {
+        let created = metadata.created().ok();
+        let since = created.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+        (0, since.map_or(0, |since| since.as_nanos() as u64))
+    };
+    Ok(identity)
+}
+
+/// A root inside another is a root of its own; the outer one leaves it out, so that no file is found twice.
+fn without_inner_roots(root: &Path, roots: &[PathBuf], config: &WalkConfig) -> WalkConfig {
+    let mut config = config.clone();
+    for inner in roots.iter().filter(|inner| *inner != root) {
+        if let Ok(relative) = inner.strip_prefix(root) {
+            let mut rule = String::from("/");
+            for c in relative.to_string_lossy().replace('\\', "/").chars() {
+                if matches!(c, '*' | '?' | '[' | ']' | '\\' | '!' | '#' | ' ') {
+                    rule.push('\\');
+                }
+                rule.push(c);
+            }
+            rule.push('/');
+            config.exclude.push(rule);
+        }
+    }
+    config
 }
 
 /// Brings the index of `roots` up to date. `current` is the state that readers see now.
@@ -56,12 +104,18 @@ pub fn sync(
     if let Some(report) = nothing_to_do(current, &walked) {
         return Ok(report);
     }
-    let lock = database.lock(cancel)?.ok_or(Error::Cancelled)?;
+    let has_index = current.0.incomplete.is_empty();
+    let patience = if has_index { PATIENCE } else { PATIENCE_WITHOUT_INDEX };
+    let lock = database.lock(cancel, patience)?.ok_or(Error::Cancelled)?;
     let mut writer = Writer::open(database, lock)?;
     let mut report = SyncReport::default();
     for root in &walked {
         sync_root(cancel, progress, &mut writer, root, config, &mut report)?;
     }
+    report.notice = writer.take_notice()?.map(|(code, message)| {
+        (if code == "INDEX_DAMAGED" { "INDEX_DAMAGED" } else { "INDEX_OUTDATED" }, message)
+    });
+    writer.checkpoint();
     Ok(report)
 }
 
@@ -81,12 +135,13 @@ fn walk_roots<'a>(
     let racy_since = now_ns().saturating_sub(RACY_NS);
     let mut walked = Vec::with_capacity(roots.len());
     for path in roots {
-        let mut walk = walk::walk(cancel, path, &config.walk)?;
+        let identity = identity(path)?;
+        let mut walk = walk::walk(cancel, path, &without_inner_roots(path, roots, &config.walk))?;
         for file in walk.files.iter_mut().filter(|file| file.mtime_ns >= racy_since) {
             file.mtime_ns = -1;
         }
         meter.file_done(&path.to_string_lossy());
-        walked.push(WalkedRoot { path, key: root_key(path), walk });
+        walked.push(WalkedRoot { path, key: root_key(path), identity, walk });
     }
     meter.finish();
     Ok(walked)
@@ -149,6 +204,10 @@ fn sync_root(
     let outcomes =
         pipeline::run(cancel, &meter, writer, (id, root.path), &plan.read, &resources(config))?;
     cancel.check()?;
+    // Files that vanished because their root did are not files that were removed.
+    if identity(root.path)? != root.identity {
+        return Err(WalkError::Missing { path: root.path.to_path_buf() }.into());
+    }
     meter.finish();
 
     let meter = Meter::start(progress, Phase::Commit, 0);
@@ -179,7 +238,15 @@ fn sync_root(
     }
     let skip_report = skip_report(id, &root.walk, &plan, &unreadable);
     changes.skipped = (skip_report != skipped).then_some(skip_report);
+    // A file that is still there was removed by a rule: no trace of its text may stay.
+    let hidden: BTreeSet<SegmentId> = plan
+        .removed
+        .iter()
+        .filter(|file| root.path.join(&file.meta.path).symlink_metadata().is_ok())
+        .map(|file| snapshot.segments[file.segment as usize].id)
+        .collect();
     writer.publish(id, &changes)?;
+    writer.rewrite(id, &hidden)?;
     writer.compact(id)?;
     meter.finish();
     Ok(())

@@ -111,6 +111,12 @@ fn path_globs(paths: &[String]) -> Result<GlobSet, (String, String)> {
             continue;
         }
         let has_wildcard = relative.contains(['*', '?', '[', '{']);
+        if has_wildcard {
+            // Such characters stand in real names too: `app/[id]/page.tsx`.
+            let literal = globset::escape(relative);
+            set.add(Glob::new(&literal).map_err(failed)?);
+            set.add(Glob::new(&format!("{literal}/**")).map_err(failed)?);
+        }
         if relative.is_empty() || relative == "." {
             set.add(Glob::new("**").map_err(failed)?);
         } else if has_wildcard {
@@ -161,6 +167,8 @@ mod tests {
         check("src/a&b", &["src/a&b/m.py"], &[]);
         check("src/o'neil", &["src/o'neil/m.py"], &[]);
         check("*.rs", &["a.rs", "src/a.rs"], &["a.rsx"]);
+        check("app/[id]", &["app/[id]/page.tsx", "app/i/a.ts"], &["app/x/a.ts"]);
+        check("app/[id]/page.tsx", &["app/[id]/page.tsx"], &["app/[id]/other.tsx"]);
         check("src/*.rs", &["src/a.rs"], &["src/b/a.rs"]);
         check("src/**", &["src/a.rs", "src/b/a.rs"], &["a.rs"]);
         check("a.rs", &["a.rs", "src/a.rs"], &["src/aa.rs"]);

@@ -27,6 +27,8 @@ pub struct Query {
     pub is_symbol: bool,
     /// Kinds of files that the words ask for.
     pub intent: Intent,
+    /// Whether words beyond a limit were left out.
+    pub is_cut: bool,
 }
 
 /// A term and how much it counts.
@@ -69,13 +71,15 @@ pub struct Intent {
 /// Understands `text`. `keywords` count like words of the question that it does not have.
 #[must_use]
 pub fn parse(text: &str, keywords: &[String]) -> Query {
-    let text = cut(text, MAX_QUERY_BYTES).trim().to_owned();
+    let is_cut = text.trim().len() > MAX_QUERY_BYTES;
+    let text = cut(text.trim_start(), MAX_QUERY_BYTES).trim().to_owned();
     let is_symbol = !text.contains(char::is_whitespace);
     let mut query = Query {
         terms: Vec::new(),
         identifiers: Vec::new(),
         is_symbol,
         intent: intent(&text),
+        is_cut,
         text: String::new(),
     };
     let mut splitter = TermSplitter::new();
@@ -109,7 +113,12 @@ impl Query {
             let n = found.len();
             for (at, term) in found.into_iter().enumerate() {
                 let is_compound = n > 1 && at == n - 1 && term.is_ascii();
-                if self.terms.len() < MAX_TERMS && !self.terms.iter().any(|t| t.term == term) {
+                if self.terms.iter().any(|known| known.term == term) {
+                    continue;
+                }
+                if self.terms.len() == MAX_TERMS {
+                    self.is_cut = true;
+                } else {
                     self.terms.push(QueryTerm { term, weight: 1.0, is_compound });
                 }
             }

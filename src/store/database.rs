@@ -14,6 +14,9 @@ use crate::task::CancelToken;
 /// How long a statement waits for another process's short transaction.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// How long opening waits for another process that repairs the database, or uses it meanwhile.
+const LOCK_PATIENCE: Duration = Duration::from_secs(30);
+
 /// Where the database is, and the way to connections.
 #[derive(Clone, Debug)]
 pub struct Database {
@@ -22,13 +25,15 @@ pub struct Database {
     profile: String,
 }
 
-/// A damaged or outdated database was moved out of the way.
-#[derive(Clone, Debug)]
-pub struct SetAside {
-    /// Where it is now.
-    pub path: PathBuf,
-    /// Why.
-    pub reason: String,
+/// What stands at the database's path.
+#[derive(Debug, PartialEq, Eq)]
+enum State {
+    Missing,
+    Current,
+    /// Of an earlier format or another profile: which.
+    Outdated(String),
+    /// Why it cannot be used.
+    Damaged(String),
 }
 
 /// Ends a read transaction when dropped.
@@ -43,32 +48,77 @@ impl Drop for ReadGuard<'_> {
 
 impl Database {
     /// Makes sure that `folder` exists and can be written, and that the database in it is one of ours, made with
-    /// `profile`.
+    /// `profile`. One that is damaged is set aside, one of an earlier format or another profile is removed; the next
+    /// sync says so.
     ///
     /// # Errors
     /// A folder that cannot be created or written, a database of a later format.
-    pub fn prepare(folder: &Path, profile: &str) -> Result<(Self, Option<SetAside>)> {
+    pub fn prepare(folder: &Path, profile: &str) -> Result<Self> {
         fs::create_dir_all(folder).map_err(|error| StoreError::from_io(folder, error))?;
         let database = Self {
             folder: folder.to_path_buf(),
             path: folder.join("index.db"),
             profile: profile.to_owned(),
         };
-        match database.check() {
-            Ok(()) => Ok((database, None)),
-            Err(StoreError::Damaged { detail, .. }) => {
-                let aside = database.set_aside(detail)?;
-                database.check()?;
-                Ok((database, Some(aside)))
+        if database.state()? != State::Current {
+            let lock = database.lock(&CancelToken::new(), LOCK_PATIENCE)?;
+            database.replace()?;
+            drop(lock);
+        }
+        Ok(database)
+    }
+
+    /// Makes a usable database of whatever there is. The caller holds the lock.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn replace(&self) -> Result<()> {
+        match self.state()? {
+            State::Current => Ok(()),
+            State::Missing => self.create(None),
+            State::Outdated(made_for) => {
+                self.move_files(None)?;
+                self.create(Some(&format!(
+                    "INDEX_OUTDATED\nthe index was made for {made_for} and is rebuilt"
+                )))
             }
-            Err(error) => Err(error),
+            State::Damaged(detail) => self.set_aside(&detail),
         }
     }
 
-    fn check(&self) -> Result<()> {
+    /// Moves a damaged database aside, deleting nothing, and makes a new one. The caller holds the lock.
+    ///
+    /// # Errors
+    /// A folder that cannot be written.
+    pub fn set_aside(&self, detail: &str) -> Result<()> {
+        let stamp = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default()
+            .as_millis();
+        let target = self.folder.join(format!("index.db.damaged-{stamp}"));
+        self.move_files(Some(&target))?;
+        self.create(Some(&format!(
+            "INDEX_DAMAGED\nthe index was damaged ({detail}) and is rebuilt; the old file is kept at {}",
+            target.display()
+        )))
+    }
+
+    fn state(&self) -> Result<State> {
+        if self.path.is_dir() {
+            return Ok(State::Damaged("a folder stands in its place".into()));
+        }
+        match self.read_state() {
+            Err(StoreError::Damaged { detail, .. }) => Ok(State::Damaged(detail)),
+            state => state,
+        }
+    }
+
+    fn read_state(&self) -> Result<State> {
         let connection = self.connect()?;
-        let version: i64 =
-            self.run(|| connection.query_row("PRAGMA user_version", [], |row| row.get(0)))?;
+        let number = |sql: &str| -> Result<i64> {
+            self.run(|| connection.query_row(sql, [], |row| row.get(0)))
+        };
+        let version = number("PRAGMA user_version")?;
         if version > FORMAT_VERSION {
             return Err(StoreError::Format {
                 path: self.path.clone(),
@@ -76,29 +126,27 @@ impl Database {
                 supported: FORMAT_VERSION,
             });
         }
-        let n_tables: i64 = self.run(|| {
-            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-        })?;
-        if version == 0 && n_tables == 0 {
-            return self.create(connection);
+        if version == 0 && number("SELECT count(*) FROM sqlite_schema")? == 0 {
+            return Ok(State::Missing);
         }
-        let application: i64 =
-            self.run(|| connection.query_row("PRAGMA application_id", [], |row| row.get(0)))?;
-        let damaged = |detail: String| StoreError::Damaged { path: self.path.clone(), detail };
-        if application != APPLICATION_ID {
-            return Err(damaged("it is not an index of Sextant".into()));
+        if number("PRAGMA application_id")? != APPLICATION_ID {
+            return Ok(State::Damaged("it is not an index of Sextant".into()));
+        }
+        if version < FORMAT_VERSION {
+            return Ok(State::Outdated(format!("format {version}")));
         }
         let profile: String = self.run(|| {
             connection
                 .query_row("SELECT value FROM meta WHERE key = 'profile'", [], |row| row.get(0))
         })?;
-        if version < FORMAT_VERSION || profile != self.profile {
-            return Err(damaged(format!("it was made for format {version} with {profile}")));
+        if profile != self.profile {
+            return Ok(State::Outdated(profile));
         }
-        Ok(())
+        Ok(State::Current)
     }
 
-    fn create(&self, mut connection: Connection) -> Result<()> {
+    fn create(&self, notice: Option<&str>) -> Result<()> {
+        let mut connection = self.connect()?;
         self.run(|| {
             connection.pragma_update(None, "page_size", 4096)?;
             connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -113,6 +161,9 @@ impl Database {
                     "INSERT INTO meta VALUES('profile', ?1), ('generation', 0)",
                     [&self.profile],
                 )?;
+                if let Some(notice) = notice {
+                    transaction.execute("INSERT INTO meta VALUES('notice', ?1)", [notice])?;
+                }
                 transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
                 transaction.pragma_update(None, "user_version", FORMAT_VERSION)?;
             }
@@ -128,16 +179,12 @@ impl Database {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        if self.path.is_dir() {
-            return Err(StoreError::Damaged {
-                path: self.path.clone(),
-                detail: "a folder stands in its place".into(),
-            });
-        }
         self.run(|| {
             let connection = Connection::open_with_flags(&self.path, flags)?;
             connection.busy_timeout(BUSY_TIMEOUT)?;
             connection.pragma_update(None, "synchronous", "NORMAL")?;
+            // What is deleted is overwritten: the text of a file that became ignored must not stay.
+            connection.pragma_update(None, "secure_delete", "ON")?;
             connection.pragma_update(None, "cache_size", -8192)?;
             connection.pragma_update(None, "journal_size_limit", 16 << 20)?;
             connection.set_prepared_statement_cache_capacity(64);
@@ -154,16 +201,8 @@ impl Database {
         Ok(ReadGuard(connection))
     }
 
-    /// Moves the database files aside, so that a new one can be made. Nothing is deleted.
-    ///
-    /// # Errors
-    /// A folder that cannot be written.
-    pub fn set_aside(&self, reason: String) -> Result<SetAside> {
-        let stamp = SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap_or_default()
-            .as_millis();
-        let target = self.folder.join(format!("index.db.damaged-{stamp}"));
+    /// Moves the database files to `target` and its siblings, or removes them.
+    fn move_files(&self, target: Option<&Path>) -> Result<()> {
         for suffix in ["", "-wal", "-shm"] {
             let with_suffix = |path: &Path| {
                 let mut name = path.as_os_str().to_owned();
@@ -171,22 +210,26 @@ impl Database {
                 PathBuf::from(name)
             };
             let from = with_suffix(&self.path);
-            match fs::rename(&from, with_suffix(&target)) {
+            let moved = match target {
+                Some(target) => fs::rename(&from, with_suffix(target)),
+                None => fs::remove_file(&from),
+            };
+            match moved {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                     return Err(StoreError::from_io(&from, error));
                 }
                 _ => {}
             }
         }
-        Ok(SetAside { path: target, reason })
+        Ok(())
     }
 
-    /// Waits for the right to write. `Ok(None)` if `cancel` came first.
+    /// Waits for the right to write, at most as long as `patience`. `Ok(None)` if `cancel` came first.
     ///
     /// # Errors
-    /// A lock file that cannot be created.
-    pub fn lock(&self, cancel: &CancelToken) -> Result<Option<WriteLock>> {
-        WriteLock::wait(&self.folder, cancel)
+    /// [`StoreError::Busy`] when the time is over, a lock file that cannot be created.
+    pub fn lock(&self, cancel: &CancelToken, patience: Duration) -> Result<Option<WriteLock>> {
+        WriteLock::wait(&self.folder, cancel, patience)
     }
 
     /// What the index is made with.

@@ -75,7 +75,7 @@ pub enum StoreError {
     Database {
         /// The database.
         path: PathBuf,
-        /// What SQLite said.
+        /// The name of SQLite's code.
         detail: String,
     },
 }
@@ -99,29 +99,26 @@ impl StoreError {
         }
     }
 
+    /// SQLite's own words stay out of messages: they say nothing to a person.
     pub(super) fn from_sqlite(path: &Path, error: &rusqlite::Error) -> Self {
         let path = path.to_path_buf();
-        let detail = error.to_string();
-        let unwritable = |path, kind: io::ErrorKind| Self::Unwritable {
-            path,
-            source: io::Error::new(kind, detail.clone()),
-        };
+        let unwritable = |path, kind: io::ErrorKind| Self::Unwritable { path, source: kind.into() };
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::DiskFull { path },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-                Self::Damaged { path, detail }
+                Self::Damaged { path, detail: "its content is not that of an index".into() }
             }
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
                 unwritable(path, io::ErrorKind::PermissionDenied)
             }
             Some(ErrorCode::SystemIoFailure) => unwritable(path, io::ErrorKind::Other),
-            // A value of an unexpected type or a missing row or table: not what this program wrote.
-            None => Self::Damaged { path, detail },
-            _ if detail.contains("no such table") || detail.contains("no such column") => {
-                Self::Damaged { path, detail }
-            }
-            _ => Self::Database { path, detail },
+            // A value of an unexpected type, or a row or table that is missing: not what this program wrote.
+            None | Some(ErrorCode::Unknown | ErrorCode::TypeMismatch) => Self::Damaged {
+                path,
+                detail: "a part of it is missing or of the wrong kind".into(),
+            },
+            Some(code) => Self::Database { path, detail: format!("{code:?}") },
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::error::{Result, StoreError};
 use crate::task::CancelToken;
@@ -14,8 +14,13 @@ const POLL: Duration = Duration::from_millis(20);
 pub struct WriteLock(#[expect(dead_code, reason = "holds the lock until dropped")] File);
 
 impl WriteLock {
-    /// Waits for the lock. `Ok(None)` if `cancel` came first.
-    pub(super) fn wait(folder: &Path, cancel: &CancelToken) -> Result<Option<Self>> {
+    /// Waits for the lock, at most as long as `patience`. `Ok(None)` if `cancel` came first.
+    pub(super) fn wait(
+        folder: &Path,
+        cancel: &CancelToken,
+        patience: Duration,
+    ) -> Result<Option<Self>> {
+        let started = Instant::now();
         let path = folder.join("write.lock");
         let file = OpenOptions::new()
             .create(true)
@@ -27,6 +32,9 @@ impl WriteLock {
             match file.try_lock() {
                 Ok(()) => return Ok(Some(Self(file))),
                 Err(TryLockError::WouldBlock) if cancel.is_cancelled() => return Ok(None),
+                Err(TryLockError::WouldBlock) if started.elapsed() > patience => {
+                    return Err(StoreError::Busy { path });
+                }
                 Err(TryLockError::WouldBlock) => std::thread::sleep(POLL),
                 Err(TryLockError::Error(error)) => return Err(StoreError::from_io(&path, error)),
             }

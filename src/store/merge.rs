@@ -3,7 +3,7 @@
 //! Text, columns and records are copied; postings are merged term by term in one pass over all dictionaries, with the
 //! chunks renumbered. What a search computes does not change, only what it costs.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use rusqlite::params;
 
@@ -11,8 +11,9 @@ use super::codec::{Posting, Postings, write_posting};
 use super::columns::add_fixed_point;
 use super::dictionary::{DictionaryWriter, Entries, PATH_PREFIX};
 use super::error::Result;
-use super::segment::{PART_CHUNKS, STARTS_VECTOR, SegmentId, SegmentSummary, TEXT_BLOCK_BYTES};
+use super::segment::{PART_CHUNKS, STARTS_VECTOR, SegmentId, SegmentSummary};
 use super::snapshot::{FileRow, RootId, Snapshot};
+use super::text::TextWriter;
 use super::writer::{Writer, bump_generation, drop_segment};
 use crate::embed::DIM;
 use crate::span::ByteRange;
@@ -39,16 +40,36 @@ impl Writer {
     /// [`super::StoreError`]; nothing has then changed.
     pub fn compact(&mut self, root: RootId) -> Result<()> {
         loop {
-            let path: String = self.database.run(|| {
-                self.connection
-                    .query_row("SELECT path FROM roots WHERE id = ?1", [root], |row| row.get(0))
-            })?;
-            let snapshot = self.snapshot(&[path])?;
+            let snapshot = self.snapshot_of(root)?;
             let Some(chosen) = choose(&snapshot) else { return Ok(()) };
             self.begin()?;
             self.merge(root, &snapshot, &chosen)?;
             self.commit()?;
         }
+    }
+
+    /// Rewrites these segments of `root` without their dead chunks.
+    ///
+    /// # Errors
+    /// [`super::StoreError`]; nothing has then changed.
+    pub fn rewrite(&mut self, root: RootId, segments: &BTreeSet<SegmentId>) -> Result<()> {
+        for &segment in segments {
+            let snapshot = self.snapshot_of(root)?;
+            if let Some(at) = snapshot.segments.iter().position(|row| row.id == segment) {
+                self.begin()?;
+                self.merge(root, &snapshot, &[at])?;
+                self.commit()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn snapshot_of(&self, root: RootId) -> Result<Snapshot> {
+        let path: String = self.database.run(|| {
+            self.connection
+                .query_row("SELECT path FROM roots WHERE id = ?1", [root], |row| row.get(0))
+        })?;
+        self.snapshot(&[path])
     }
 
     fn merge(&mut self, root: RootId, snapshot: &Snapshot, chosen: &[usize]) -> Result<()> {
@@ -136,39 +157,25 @@ impl Writer {
         id: SegmentId,
     ) -> Result<Vec<u64>> {
         let mut starts = Vec::with_capacity(files.len());
-        let mut position = 0u64;
-        let mut block = Vec::with_capacity(TEXT_BLOCK_BYTES);
-        let mut n_blocks = 0;
+        let mut writer = TextWriter::default();
+        let mut rows = Vec::new();
         for file in files {
-            starts.push(position);
+            starts.push(writer.position());
             // Everything up to the last chunk's end; what follows is blank.
             let records = snapshot.records(&self.connection, file)?;
             let n_bytes = records.iter().map(|record| record.bytes.end).max().unwrap_or(0);
             let range = ByteRange { start: 0, end: n_bytes };
             let text = snapshot.text(&self.connection, file, range)?;
-            position += text.len() as u64;
-            let mut rest = text.as_bytes();
-            while !rest.is_empty() {
-                let n = rest.len().min(TEXT_BLOCK_BYTES - block.len());
-                block.extend_from_slice(&rest[..n]);
-                rest = &rest[n..];
-                if block.len() == TEXT_BLOCK_BYTES {
-                    self.add_text_block(id, n_blocks, &block)?;
-                    n_blocks += 1;
-                    block.clear();
-                }
+            writer.push(&text, &mut |row, data| -> Result<()> {
+                rows.push((row, data));
+                Ok(())
+            })?;
+            for (row, data) in rows.drain(..) {
+                self.add_text(id, row, &data)?;
             }
         }
-        if !block.is_empty() {
-            self.add_text_block(id, n_blocks, &block)?;
-        }
+        writer.finish(&mut |row, data| self.add_text(id, row, &data))?;
         Ok(starts)
-    }
-
-    fn add_text_block(&mut self, id: SegmentId, number: u32, block: &[u8]) -> Result<()> {
-        let data = zstd::bulk::compress(block, super::segment::TEXT_LEVEL)
-            .expect("compressing into memory does not fail");
-        self.add_text(id, number, &data)
     }
 
     fn merge_dictionaries(

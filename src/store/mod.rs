@@ -21,16 +21,14 @@ mod merge;
 mod schema;
 mod segment;
 mod snapshot;
+pub(crate) mod text;
 mod writer;
 
 pub use columns::Columns;
 pub(crate) use columns::{add_fixed_point, mean_vector};
-pub use database::{Database, SetAside};
+pub use database::Database;
 pub use error::{Result, StoreError};
 pub use lock::WriteLock;
-pub use segment::{
-    FileMeta, PART_CHUNKS, STARTS_VECTOR, SegmentId, SegmentSummary, StagedFile, TEXT_BLOCK_BYTES,
-    TEXT_LEVEL,
-};
+pub use segment::{FileMeta, PART_CHUNKS, STARTS_VECTOR, SegmentId, SegmentSummary, StagedFile};
 pub use snapshot::{FileRow, RootId, SegmentRow, SkipRow, Snapshot};
 pub use writer::{Changes, StagedRow, Writer};

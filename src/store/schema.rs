@@ -47,7 +47,7 @@ CREATE TABLE parts(
     lengths BLOB NOT NULL, kinds BLOB NOT NULL, vectors BLOB NOT NULL,
     PRIMARY KEY(segment, part)
 );
-CREATE TABLE texts(segment INTEGER NOT NULL, block INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY(segment, block));
+CREATE TABLE texts(segment INTEGER NOT NULL, row INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY(segment, row));
 -- size and mtime_ns are set where reading the file showed the reason, so that it need not be read again.
 CREATE TABLE skipped(
     root INTEGER NOT NULL, path TEXT NOT NULL, reason TEXT NOT NULL, size INTEGER, mtime_ns INTEGER

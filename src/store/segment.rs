@@ -9,12 +9,6 @@ pub const PART_CHUNKS: usize = 4096;
 /// Set in a chunk's kind if a vector begins with it; otherwise it shares the vector of the chunk before.
 pub const STARTS_VECTOR: u8 = 0x80;
 
-/// Bytes of text that are compressed together. A hit decompresses one or two blocks. Unmeasured.
-pub const TEXT_BLOCK_BYTES: usize = 128 * 1024;
-
-/// zstd level for text. Unmeasured.
-pub const TEXT_LEVEL: i32 = 3;
-
 /// Number of a segment within its database.
 pub type SegmentId = i64;
 

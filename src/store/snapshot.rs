@@ -14,7 +14,8 @@ use super::columns::{Columns, decode_vector_sum};
 use super::database::Database;
 use super::dictionary::{Directory, find_in_block};
 use super::error::{Result, StoreError};
-use super::segment::{FileMeta, SegmentId, TEXT_BLOCK_BYTES};
+use super::segment::{FileMeta, SegmentId};
+use super::text::{BLOCK_BYTES, TextReader, locate};
 use crate::embed::DIM;
 use crate::source::Language;
 use crate::span::ByteRange;
@@ -22,7 +23,7 @@ use crate::span::ByteRange;
 /// Number of a root within its database.
 pub type RootId = i64;
 
-/// Postings blocks and text blocks that are kept in memory, in bytes.
+/// Postings blocks and, apart from them, rows of text that are kept in memory, in bytes.
 const CACHE_BYTES: usize = 12 << 20;
 
 /// A live file.
@@ -103,7 +104,8 @@ pub struct Snapshot {
     pub(super) inherited: HashMap<SegmentId, Arc<Columns>>,
     directories: Mutex<HashMap<SegmentId, Arc<Directory>>>,
     blocks: Cache<i64>,
-    texts: Cache<(SegmentId, i64)>,
+    texts: Cache<(SegmentId, u32)>,
+    text_reader: Mutex<TextReader>,
 }
 
 impl Snapshot {
@@ -134,6 +136,7 @@ impl Snapshot {
             directories: Mutex::default(),
             blocks: Mutex::default(),
             texts: Mutex::default(),
+            text_reader: Mutex::default(),
         };
         for path in roots {
             let row: Option<(RootId, bool)> = database.run(|| {
@@ -364,35 +367,30 @@ impl Snapshot {
         range: ByteRange,
     ) -> Result<String> {
         let segment = self.segments[file.segment as usize].id;
-        let start = file.text_start + u64::from(range.start);
+        let mut position = file.text_start + u64::from(range.start);
         let end = file.text_start + u64::from(range.end);
-        let block_bytes = TEXT_BLOCK_BYTES as u64;
         let mut text = Vec::with_capacity(range.len());
-        for number in start / block_bytes..end.div_ceil(block_bytes) {
-            let block = self.text_block(connection, segment, number as i64)?;
-            let base = number * block_bytes;
-            let from = start.saturating_sub(base) as usize;
-            let to = (end - base).min(block_bytes) as usize;
-            let part = block.get(from..to).ok_or_else(|| self.database.damaged("a text block"))?;
-            text.extend_from_slice(part);
+        let mut reader = self.text_reader.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        while position < end {
+            let (row, block, from) = locate(position);
+            let n = ((end - position) as usize).min(BLOCK_BYTES - from);
+            let data = self.text_row(connection, segment, row)?;
+            let part = reader
+                .read(&data, block, from + n)
+                .ok_or_else(|| self.database.damaged("a text row"))?;
+            text.extend_from_slice(&part[from..]);
+            position += n as u64;
         }
-        String::from_utf8(text).map_err(|_| self.database.damaged("a text block"))
+        String::from_utf8(text).map_err(|_| self.database.damaged("a text row"))
     }
 
-    fn text_block(
-        &self,
-        connection: &Connection,
-        segment: SegmentId,
-        number: i64,
-    ) -> Result<Arc<[u8]>> {
-        cached(&self.texts, (segment, number), || {
-            let data: Vec<u8> = self.database.run(|| {
+    fn text_row(&self, connection: &Connection, segment: SegmentId, row: u32) -> Result<Arc<[u8]>> {
+        cached(&self.texts, (segment, row), || {
+            self.database.run(|| {
                 connection
-                    .prepare_cached("SELECT data FROM texts WHERE segment = ?1 AND block = ?2")?
-                    .query_row([segment, number], |row| row.get(0))
-            })?;
-            zstd::bulk::decompress(&data, TEXT_BLOCK_BYTES)
-                .map_err(|_| self.database.damaged("a text block"))
+                    .prepare_cached("SELECT data FROM texts WHERE segment = ?1 AND row = ?2")?
+                    .query_row(params![segment, row], |row| row.get::<_, Vec<u8>>(0))
+            })
         })
     }
 

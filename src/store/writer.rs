@@ -130,16 +130,16 @@ impl Writer {
         Ok(id)
     }
 
-    /// Writes one block of a segment's text.
+    /// Writes one row of a segment's text.
     ///
     /// # Errors
     /// [`super::StoreError`].
-    pub fn add_text(&mut self, segment: SegmentId, block: u32, data: &[u8]) -> Result<()> {
+    pub fn add_text(&mut self, segment: SegmentId, row: u32, data: &[u8]) -> Result<()> {
         self.begin()?;
         self.database.run(|| {
             self.connection
                 .prepare_cached("INSERT INTO texts VALUES(?1, ?2, ?3)")?
-                .execute(params![segment, block, data])
+                .execute(params![segment, row, data])
         })?;
         Ok(())
     }
@@ -352,6 +352,29 @@ impl Writer {
         })
     }
 
+    /// What a person should be told about the database, once: code and message.
+    ///
+    /// # Errors
+    /// [`super::StoreError`].
+    pub fn take_notice(&mut self) -> Result<Option<(String, String)>> {
+        self.begin()?;
+        let notice: Option<String> = self.database.run(|| {
+            self.connection
+                .query_row("DELETE FROM meta WHERE key = 'notice' RETURNING value", [], |row| {
+                    row.get(0)
+                })
+                .optional()
+        })?;
+        self.commit()?;
+        let split = |text: String| text.split_once('\n').map(|(a, b)| (a.to_owned(), b.to_owned()));
+        Ok(notice.and_then(split))
+    }
+
+    /// Moves the log into the database and empties it. Readers may prevent that; the log then stays until the next time.
+    pub fn checkpoint(&self) {
+        let _ = self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+    }
+
     /// Removes everything about the roots at `paths`.
     ///
     /// # Errors
@@ -384,7 +407,8 @@ impl Writer {
         })?;
         self.commit()?;
         // Gives the space back to the system; a failure costs space, not data.
-        let _ = self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
+        let _ = self.connection.execute_batch("VACUUM");
+        self.checkpoint();
         Ok(())
     }
 

@@ -2,9 +2,11 @@
 //!
 //! [`lexical`] scores chunks by their terms, [`semantic`] by their vectors; both give one number for every chunk of the
 //! snapshot, so that a candidate of either list has its exact score in the other. [`retrieve`] takes the best of each.
+//! [`literal`] answers what neither understands.
 //! Nothing here depends on how the chunks lie in segments.
 
 pub mod lexical;
+pub mod literal;
 pub mod semantic;
 mod top;
 
@@ -43,7 +45,7 @@ pub struct Candidate {
 
 /// What the retrieval found.
 pub struct Candidates {
-    /// In no particular order.
+    /// By root, path and line.
     pub list: Vec<Candidate>,
     /// Whether the query had a vector.
     pub has_vector: bool,
@@ -60,12 +62,13 @@ pub fn retrieve(
     query: &Query,
     filter: &Filter,
     weights: Weights,
+    limit: usize,
     constants: &Constants,
 ) -> store::Result<Option<Candidates>> {
     let allowed = allowed_files(snapshot, filter);
     let allows_file = |file: u32| allowed.as_ref().is_none_or(|allowed| allowed[file as usize]);
     let allows_kind = |kind: u8| filter.allows_kind(kind);
-    let n = constants.candidates;
+    let n = constants.candidates.max(limit);
 
     let text = if weights.text > 0.0 && !query.terms.is_empty() {
         Some(lexical::scores(snapshot, connection, statistics, query, constants)?)
@@ -99,7 +102,7 @@ pub fn retrieve(
         best_text.iter().chain(&best_vector).map(|&(_, chunk)| chunk).collect();
     chunks.sort_unstable();
     chunks.dedup();
-    let list = chunks
+    let mut list: Vec<Candidate> = chunks
         .into_iter()
         .map(|chunk| {
             let file = snapshot.file_of_chunk[chunk as usize];
@@ -113,6 +116,7 @@ pub fn retrieve(
             }
         })
         .collect();
+    list.sort_unstable_by_key(|candidate| (candidate.file, candidate.chunk));
     Ok(Some(Candidates { list, has_vector: scorer.is_some() }))
 }
 
