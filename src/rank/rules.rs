@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::constants::Constants;
 use super::{Facts, paths};
 use crate::chunk::ChunkKind;
-use crate::query::Query;
+use crate::query::{Query, QueryTerm};
 use crate::strategy::Weights;
 use crate::term::{TermSplitter, fold_identifier, runs};
 
@@ -25,12 +25,12 @@ pub struct Scored {
 struct WordMatcher<'q> {
     query: &'q Query,
     splitter: TermSplitter,
-    known: HashMap<String, (u64, u32)>,
+    known: HashMap<String, (u64, u32), foldhash::fast::FixedState>,
 }
 
 impl<'q> WordMatcher<'q> {
     fn new(query: &'q Query) -> Self {
-        Self { query, splitter: TermSplitter::new(), known: HashMap::new() }
+        Self { query, splitter: TermSplitter::new(), known: HashMap::default() }
     }
 
     /// The query's terms in `name` (a bit each), and the number of the name's words.
@@ -42,16 +42,21 @@ impl<'q> WordMatcher<'q> {
         let mut n_words = 0;
         let Self { query, splitter, .. } = self;
         runs(name, |_, run| {
-            let mut terms = Vec::new();
-            splitter.split(run, |term| terms.push(term.to_owned()));
-            // The whole of a compound name is not a word of it.
-            if terms.len() > 1 {
-                terms.pop();
-            }
-            n_words += terms.len() as u32;
-            for term in terms {
-                if let Some(at) = query.terms.iter().position(|t| t.term == term) {
-                    matched |= 1 << at;
+            // Stemming is dear, and no stem begins otherwise than its word.
+            let mut likely = Vec::new();
+            splitter.split_unstemmed(run, |part| {
+                n_words += 1;
+                let first = part.chars().next();
+                if query.terms.iter().any(|term| term.term.chars().next() == first) {
+                    likely.push(part.to_owned());
+                }
+            });
+            for part in likely {
+                let stem = splitter.stem(&part);
+                let is_stem = |t: &&QueryTerm| t.term == *stem || t.term == part;
+                for term in query.terms.iter().filter(|t| !t.is_compound).filter(is_stem) {
+                    let at = query.terms.iter().position(|t| std::ptr::eq(t, term));
+                    matched |= at.map_or(0, |at| 1 << at);
                 }
             }
         });

@@ -142,7 +142,7 @@ fn best_by_text(
         let of_path = scores.files[at as usize];
         for (chunk, &own) in (file.first_chunk..).zip(&scores.chunks[range]) {
             let score = own + of_path;
-            if score > 0.0 && allows_kind(kinds[(chunk - base) as usize]) {
+            if !top.rejects(score) && allows_kind(kinds[(chunk - base) as usize]) {
                 top.push(score, key, chunk);
             }
             key += 1;

@@ -33,6 +33,8 @@ pub struct Statistics {
     pub length_norms: [f32; 256],
     mean: [f32; DIM],
     mean_norm2: f32,
+    /// Per file, 1 over the centred length of its mean; 0 without vectors.
+    file_factors: Vec<f32>,
 }
 
 impl Statistics {
@@ -58,13 +60,43 @@ impl Statistics {
         let norm = |length: usize| {
             constants.k1 * (1.0 - constants.b + constants.b * length as f32 / mean_length)
         };
+        let mean_norm2 = mean.iter().map(|x| x * x).sum();
+        let packed_mean = PackedQuery::new(&mean);
+        let columns = snapshot.columns(connection)?;
+        let file_factors = snapshot
+            .files
+            .iter()
+            .map(|file| {
+                let (packed, length) = file_mean(columns, file);
+                factor(packed, length, &packed_mean, mean_norm2)
+            })
+            .collect();
         Ok(Self {
             n_chunks,
             length_norms: std::array::from_fn(norm),
-            mean_norm2: mean.iter().map(|x| x * x).sum(),
+            mean_norm2,
             mean,
+            file_factors,
         })
     }
+}
+
+/// The mean of a file's vectors: a packed unit vector and its length.
+fn file_mean<'c>(
+    columns: &'c [std::sync::Arc<Columns>],
+    file: &FileRow,
+) -> (&'c [u8; PACKED_BYTES], f32) {
+    let columns = &columns[file.segment as usize];
+    let ordinal = file.ordinal as usize;
+    (&columns.file_means[ordinal], columns.file_mean_lengths[ordinal])
+}
+
+/// 1 over the centred length of a vector that is `length` times a packed unit vector; 0 for the zero vector.
+#[inline]
+fn factor(packed: &[u8; PACKED_BYTES], length: f32, mean: &PackedQuery, mean_norm2: f32) -> f32 {
+    let norm2 = length * length - 2.0 * length * mean.dot(packed) + mean_norm2;
+    let is_zero = packed[..4] == [0; 4] || norm2 < 1e-6;
+    if is_zero { 0.0 } else { 1.0 / norm2.sqrt() }
 }
 
 /// A query's vector, centred, and the scores of all files.
@@ -113,22 +145,19 @@ impl<'s> SemanticScorer<'s> {
             file_share: constants.file_mean_share,
             files: Vec::new(),
         };
-        scorer.files = snapshot.files.iter().map(|file| scorer.file(file)).collect();
+        let file_cosine = |(file, &factor): (&FileRow, &f32)| {
+            let (packed, length) = file_mean(scorer.columns, file);
+            (length * scorer.query.dot(packed) - scorer.mean_dot) * factor
+        };
+        scorer.files =
+            snapshot.files.iter().zip(&statistics.file_factors).map(file_cosine).collect();
         Ok(Some(scorer))
     }
 
-    fn file(&self, file: &FileRow) -> f32 {
-        let columns = &self.columns[file.segment as usize];
-        let ordinal = file.ordinal as usize;
-        self.cosine(&columns.file_means[ordinal], columns.file_mean_lengths[ordinal])
-    }
-
-    /// Centred cosine of a vector that is `length` times a packed unit vector; 0 for the zero vector.
+    /// Centred cosine of a packed unit vector; 0 for the zero vector.
     #[inline]
-    fn cosine(&self, packed: &[u8; PACKED_BYTES], length: f32) -> f32 {
-        let norm2 = length * length - 2.0 * length * self.mean.dot(packed) + self.mean_norm2;
-        let is_zero = packed[..4] == [0; 4] || norm2 < 1e-6;
-        if is_zero { 0.0 } else { (length * self.query.dot(packed) - self.mean_dot) / norm2.sqrt() }
+    fn cosine(&self, packed: &[u8; PACKED_BYTES]) -> f32 {
+        (self.query.dot(packed) - self.mean_dot) * factor(packed, 1.0, &self.mean, self.mean_norm2)
     }
 
     /// The score of a live chunk, -1 to 1.
@@ -143,7 +172,7 @@ impl<'s> SemanticScorer<'s> {
 
     #[inline]
     fn vector(&self, columns: &Columns, vector: u32, file: u32) -> f32 {
-        let own = self.cosine(columns.vector(vector), 1.0);
+        let own = self.cosine(columns.vector(vector));
         (1.0 - self.file_share) * own + self.file_share * self.files[file as usize]
     }
 

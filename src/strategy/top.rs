@@ -13,6 +13,12 @@ impl<T: Copy> Top<T> {
         Self { n, threshold: least, kept: Vec::with_capacity(2 * n) }
     }
 
+    /// Whether `score` is too low to be kept.
+    #[inline]
+    pub fn rejects(&self, score: f32) -> bool {
+        score <= self.threshold
+    }
+
     /// Offers `item`.
     #[inline]
     pub fn push(&mut self, score: f32, key: u32, item: T) {

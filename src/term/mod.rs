@@ -48,6 +48,7 @@ static IN_RUN: [bool; 256] = {
 /// Takes runs apart. Holds buffers and the stemmer's tables; cheap to make, cheaper to keep.
 pub struct TermSplitter {
     stemmer: Stemmer,
+    stems: bool,
     folded: String,
     word: String,
     whole: String,
@@ -93,6 +94,7 @@ impl TermSplitter {
     pub fn new() -> Self {
         Self {
             stemmer: Stemmer::create(Algorithm::English),
+            stems: true,
             folded: String::new(),
             word: String::new(),
             whole: String::new(),
@@ -107,6 +109,19 @@ impl TermSplitter {
         } else {
             self.split(run, emit);
         }
+    }
+
+    /// Calls `emit` for each part of `run` as it stands, folded but not stemmed.
+    pub fn split_unstemmed(&mut self, run: &str, emit: impl FnMut(&str)) {
+        self.stems = false;
+        self.split(run, emit);
+        self.stems = true;
+    }
+
+    /// The stem of a folded word.
+    #[must_use]
+    pub fn stem<'w>(&self, word: &'w str) -> std::borrow::Cow<'w, str> {
+        self.stemmer.stem(word)
     }
 
     /// Calls `emit` for each term of `run`, which [`runs`] found. A term may come more than once.
@@ -128,7 +143,7 @@ impl TermSplitter {
             }
             self.folded = folded;
         }
-        if n_parts > 1 && self.whole.len() <= MAX_TERM_BYTES {
+        if n_parts > 1 && self.stems && self.whole.len() <= MAX_TERM_BYTES {
             emit(&self.whole);
         }
     }
@@ -216,8 +231,10 @@ impl TermSplitter {
                 emit_cut(digits, emit);
             }
         }
-        if letters > 1 {
+        if letters > 1 && self.stems {
             emit_cut(&self.stemmer.stem(&self.word[..letters]), emit);
+        } else if letters > 1 {
+            emit_cut(&self.word[..letters], emit);
         }
     }
 }

@@ -8,6 +8,7 @@ use sextant::config::{Config, WalkConfig};
 use sextant::engine::Strategy;
 use sextant::source::{self, Loaded};
 use sextant::task::{CancelToken, NoProgress};
+use sextant::token::TokenCounter;
 use sextant::walk::{FileEntry, walk};
 use sextant_benches::workspace::{open_only, request};
 
@@ -24,6 +25,13 @@ const ROUNDS: usize = 6;
 pub fn work(step: &str, root: &Path, storage: &Path) {
     match step {
         "read" => read(root),
+        "load" => load(root, |_, _| ()),
+        "chunk-lines" => {
+            let counter = TokenCounter::new();
+            load(root, |path, text| {
+                std::hint::black_box(chunk::chunk_lines(path, text, &counter));
+            });
+        }
         "parse" => parse(root),
         "index" => index(root, storage, Config::standard()),
         "index-lexical" => index(
@@ -62,6 +70,14 @@ fn read(root: &Path) {
         n_bytes += fs::read(root.join(&file.path)).map_or(0, |bytes| bytes.len());
     }
     println!("files={}\nbytes={n_bytes}", files.len());
+}
+
+fn load(root: &Path, mut visit: impl FnMut(&str, &str)) {
+    for file in files(root) {
+        if let Loaded::Text(source) = source::load(&root.join(&file.path), &file.path) {
+            visit(&file.path, &source.text);
+        }
+    }
 }
 
 fn parse(root: &Path) {
