@@ -26,11 +26,11 @@ use crate::error::{Error, Fault};
 use crate::index::{self, root_key};
 use crate::present::one_based;
 use crate::source::{self, Loaded};
-use crate::store::{Database, Snapshot, StoreError};
+use crate::store::{Database, DatabaseIdentity, Snapshot, StoreError};
 use crate::strategy::semantic::Statistics;
 use crate::task::{CancelToken, ProgressSink};
 use crate::token::TokenCounter;
-use crate::walk::WalkError;
+use crate::walk::{self, WalkError};
 
 /// One workspace.
 pub struct Engine {
@@ -45,7 +45,16 @@ pub struct Engine {
 /// A connection, and what was derived from the state it read last.
 struct Reader {
     connection: Connection,
+    /// Which file it reads: another process may put a new database in its place.
+    identity: Option<DatabaseIdentity>,
     view: Option<Arc<View>>,
+}
+
+impl Reader {
+    fn open(database: &Database) -> Result<Self, Error> {
+        let connection = database.connect()?;
+        Ok(Self { connection, identity: database.identity(), view: None })
+    }
 }
 
 /// A snapshot and what is computed from it.
@@ -95,7 +104,7 @@ impl Engine {
             keys: roots.iter().map(|root| root_key(root)).collect(),
             roots,
             config,
-            reader: Mutex::new(Some(Reader { connection: database.connect()?, view: None })),
+            reader: Mutex::new(Some(Reader::open(&database)?)),
             database,
             last_error: Mutex::default(),
         })
@@ -164,9 +173,14 @@ impl Engine {
         let mut reader = lock(&self.reader);
         let _write_lock = self.database.lock(cancel, index::PATIENCE)?.ok_or(Error::Cancelled)?;
         // The connection must not outlive the file that it reads.
-        *reader = None;
-        self.database.set_aside(detail)?;
-        *reader = Some(Reader { connection: self.database.connect()?, view: None });
+        let seen = reader.take().and_then(|reader| reader.identity);
+        if seen == self.database.identity() {
+            self.database.set_aside(detail)?;
+        } else {
+            // Somebody else has put a new one there meanwhile.
+            self.database.replace()?;
+        }
+        *reader = Some(Reader::open(&self.database)?);
         Ok(Some(()))
     }
 
@@ -177,6 +191,11 @@ impl Engine {
     ) -> Result<T, Error> {
         let mut guard = lock(&self.reader);
         let reader = guard.as_mut().ok_or(Error::Closed)?;
+        if reader.identity != self.database.identity() {
+            let folder = self.database.folder();
+            Database::prepare(folder, self.database.profile())?;
+            *reader = Reader::open(&self.database)?;
+        }
         let transaction = self.database.begin_read(&reader.connection)?;
         let is_current = match &reader.view {
             Some(view) => view.snapshot.is_current(&reader.connection)?,
@@ -284,15 +303,30 @@ impl Engine {
         })
     }
 
-    /// Chunks a file as it is on disk now, without touching the index. `path` may be absolute or relative to a root.
+    /// Chunks a file as it is on disk now, without touching the index. `path` may be absolute or relative to a root; a
+    /// file that may not be indexed is refused.
     ///
     /// # Errors
     /// [`Error::NotIndexed`] with the reason.
     pub fn chunks(&self, path: &str) -> Result<FileChunks, Error> {
         let not_indexed = |reason: String| Error::NotIndexed { path: PathBuf::from(path), reason };
+        if lock(&self.reader).is_none() {
+            return Err(Error::Closed);
+        }
         let (root, relative) = self
             .locate(Path::new(path))
             .ok_or_else(|| not_indexed("there is no such file below a root".into()))?;
+        // What may not be indexed is not shown either.
+        let walk = walk::walk(&CancelToken::new(), root, &self.config.walk)?;
+        if walk.files.binary_search_by(|file| file.path.as_str().cmp(&relative)).is_err() {
+            let is_above = |skip: &&walk::Skip| {
+                relative
+                    .strip_prefix(skip.path.trim_end_matches('/'))
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            let reason = walk.skipped.iter().find(is_above).map(|skip| skip.reason.clone());
+            return Err(not_indexed(reason.unwrap_or_else(|| "it is left out".into())));
+        }
         let file = match source::load(&root.join(&relative), &relative) {
             Loaded::Text(file) => file,
             Loaded::Skipped { reason, .. } => return Err(not_indexed(reason)),

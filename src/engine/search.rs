@@ -4,18 +4,19 @@ use rusqlite::Connection;
 
 use super::types::{Degradation, Hit, SearchRequest, SearchResponse, Strategy};
 use crate::config::Config;
+use crate::config::ranking::Constants;
+use crate::config::ranking::Weights;
 use crate::error::Error;
 use crate::present::{Fit, fit, one_based};
 use crate::query::filter::{BadFilter, Filter};
 use crate::query::{self, Query};
-use crate::rank::constants::Constants;
 use crate::rank::{self, Facts, Ranked};
 use crate::source::Language;
 use crate::span::{ByteRange, LineRange};
 use crate::store::codec::ChunkRecord;
 use crate::store::{FileRow, Snapshot};
 use crate::strategy::semantic::Statistics;
-use crate::strategy::{self, Candidate, Weights};
+use crate::strategy::{self, Candidate, Retrieval};
 use crate::task::CancelToken;
 use crate::token::TokenCounter;
 
@@ -91,17 +92,16 @@ impl<'a> Prepared<'a> {
         statistics: &Statistics,
         constants: &Constants,
     ) -> Result<SearchResponse, Error> {
-        let found = strategy::retrieve(
-            cancel,
-            (snapshot, connection),
+        let retrieval = Retrieval {
+            index: (snapshot, connection),
             statistics,
-            &self.query,
-            &self.filter,
-            self.weights,
-            self.request.limit,
+            query: &self.query,
+            filter: &self.filter,
+            weights: self.weights,
+            limit: self.request.limit,
             constants,
-        )?
-        .ok_or(Error::Cancelled)?;
+        };
+        let found = strategy::retrieve(cancel, &retrieval)?.ok_or(Error::Cancelled)?;
         let has_terms = self.weights.text > 0.0 && !self.query.terms.is_empty();
         let mut strategy = self.strategy;
         let mut list = found.list;
@@ -112,10 +112,16 @@ impl<'a> Prepared<'a> {
             list = strategy::literal::find(cancel, at, &self.query.text, &self.filter, limit)?
                 .ok_or(Error::Cancelled)?;
         }
-        let degraded = self.notices(has_terms, found.has_vector);
+        let mut degraded = self.notices(has_terms, found.has_vector);
         let (facts, records) = facts(snapshot, connection, &list)?;
         let ranked = rank::rank(&self.query, &facts, self.weights, self.request.limit, constants);
         let hits = self.present(snapshot, connection, (&facts, &records), &ranked)?;
+        if hits.is_empty() && !ranked.is_empty() {
+            degraded.push(Degradation {
+                code: "BUDGET_TOO_SMALL",
+                message: "there are hits, but not a line of the best fits into tokenBudget".into(),
+            });
+        }
         Ok(SearchResponse {
             query: self.request.query.clone(),
             strategy,
@@ -135,12 +141,14 @@ impl<'a> Prepared<'a> {
             });
         }
         if self.weights.vector > 0.0 && !has_vector {
-            let instead = if has_terms { "its terms" } else { "its characters" };
+            let instead = match (has_terms, self.weights.text > 0.0) {
+                (true, _) => "it was answered by its terms alone",
+                (false, true) => "it was answered by its characters alone",
+                (false, false) => "ask with another strategy",
+            };
             notices.push(Degradation {
                 code: "QUERY_NOT_EMBEDDED",
-                message: format!(
-                    "the embedding model knows no word of the query; it was answered by {instead} alone"
-                ),
+                message: format!("the embedding model knows no word of the query; {instead}"),
             });
         }
         notices
@@ -256,6 +264,7 @@ fn facts(
                 is_generated: file.meta.is_generated,
                 kind: record.kind,
                 symbols: record.symbols.clone(),
+                bytes: record.bytes,
                 lines: record.lines,
                 lexical: candidate.lexical,
                 semantic: candidate.semantic,

@@ -214,17 +214,17 @@ impl Worker<'_> {
         counter: &TokenCounter,
         builder: &mut SegmentBuilder,
     ) -> Outcome {
-        let file = match source::load(&self.root.join(&entry.path), &entry.path) {
-            Loaded::Text(file) => file,
-            Loaded::Skipped { reason, transient } => return Outcome::Skipped { reason, transient },
-        };
-        if let Some(row) = row.filter(|row| row.meta.content_hash == file.content_hash) {
-            return Outcome::Same { id: row.id, size: entry.size, mtime_ns: entry.mtime_ns };
-        }
-        let chunks = if self.resources.use_syntax {
-            chunk::chunk(&entry.path, file.language, &file.text, counter)
-        } else {
-            chunk::chunk_lines(&entry.path, &file.text, counter)
+        let prepared = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            self.prepare(entry, row, counter)
+        }));
+        let (file, chunks) = match prepared {
+            Ok(Ok(prepared)) => prepared,
+            Ok(Err(outcome)) => return outcome,
+            // One file must not keep all others from being indexed.
+            Err(_) => {
+                let reason = "a bug in Sextant: reading or chunking it failed".to_owned();
+                return Outcome::Skipped { reason, transient: false };
+            }
         };
         let meta = FileMeta {
             path: entry.path.clone(),
@@ -234,12 +234,36 @@ impl Worker<'_> {
             language: file.language.name(),
             is_generated: file.generated,
             is_truncated: file.notices.contains(&Notice::Truncated),
-            is_lossy: file.notices.contains(&Notice::Lossy),
         };
         let id = builder.id();
         builder.add(meta, &file.text, &chunks, &mut |output| {
             self.send(Message::Output(id, output));
         });
         Outcome::Indexed
+    }
+
+    /// Reads and chunks a file; an outcome if there is nothing to add.
+    fn prepare(
+        &self,
+        entry: &FileEntry,
+        row: Option<&FileRow>,
+        counter: &TokenCounter,
+    ) -> Result<(source::SourceFile, Vec<chunk::Chunk>), Outcome> {
+        let file = match source::load(&self.root.join(&entry.path), &entry.path) {
+            Loaded::Text(file) => file,
+            Loaded::Skipped { reason, transient } => {
+                return Err(Outcome::Skipped { reason, transient });
+            }
+        };
+        if let Some(row) = row.filter(|row| row.meta.content_hash == file.content_hash) {
+            let (size, mtime_ns) = (entry.size, entry.mtime_ns);
+            return Err(Outcome::Same { id: row.id, size, mtime_ns });
+        }
+        let chunks = if self.resources.use_syntax {
+            chunk::chunk(&entry.path, file.language, &file.text, counter)
+        } else {
+            chunk::chunk_lines(&entry.path, &file.text, counter)
+        };
+        Ok((file, chunks))
     }
 }

@@ -5,6 +5,9 @@ use std::collections::HashMap;
 use crate::store::{FileRow, SkipRow, StagedRow};
 use crate::walk::FileEntry;
 
+/// Stands for the time of last change of a file that changed too short a time ago.
+pub const UNTRUSTED_MTIME_NS: i64 = -1;
+
 /// What a run has to do for one root.
 #[derive(Default)]
 pub struct Plan<'a> {
@@ -44,18 +47,23 @@ pub fn plan<'a>(
         }
         let row = rows.next_if(|row| row.meta.path == entry.path);
         let stat = (entry.size, entry.mtime_ns);
-        if row.is_some_and(|row| (row.meta.size, row.meta.mtime_ns) == stat) {
+        // A time that could not be trusted equals no other, not even itself.
+        let is_trusted = entry.mtime_ns != UNTRUSTED_MTIME_NS;
+        if is_trusted && row.is_some_and(|row| (row.meta.size, row.meta.mtime_ns) == stat) {
             plan.unchanged += 1;
             continue;
         }
-        if let Some(skip) = unusable.get(entry.path.as_str()).filter(|skip| skip.seen == Some(stat))
+        if let Some(skip) =
+            unusable.get(entry.path.as_str()).filter(|skip| is_trusted && skip.seen == Some(stat))
         {
             plan.unusable.push(skip);
             plan.removed.extend(row);
             continue;
         }
         match staged.remove(&entry.path) {
-            Some(done) if (done.size, done.mtime_ns) == stat => plan.resumed.push(row),
+            Some(done) if is_trusted && (done.size, done.mtime_ns) == stat => {
+                plan.resumed.push(row)
+            }
             other => {
                 plan.stale.extend(other);
                 plan.read.push((entry, row));

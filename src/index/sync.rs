@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::pipeline::{self, Outcome, Resources};
-use super::plan::{Plan, plan};
+use super::plan::{Plan, UNTRUSTED_MTIME_NS, plan};
 use super::progress::Meter;
 use crate::config::{Config, PerformanceMode, WalkConfig};
 use crate::error::Error;
@@ -138,7 +138,7 @@ fn walk_roots<'a>(
         let identity = identity(path)?;
         let mut walk = walk::walk(cancel, path, &without_inner_roots(path, roots, &config.walk))?;
         for file in walk.files.iter_mut().filter(|file| file.mtime_ns >= racy_since) {
-            file.mtime_ns = -1;
+            file.mtime_ns = UNTRUSTED_MTIME_NS;
         }
         meter.file_done(&path.to_string_lossy());
         walked.push(WalkedRoot { path, key: root_key(path), identity, walk });
@@ -215,6 +215,7 @@ fn sync_root(
     report.unchanged += plan.unchanged;
     report.removed += plan.removed.len() as u64;
     let mut unreadable = Vec::new();
+    let mut n_indexed = 0;
     for &row in &plan.resumed {
         count_indexed(row, &mut changes, report);
     }
@@ -225,7 +226,10 @@ fn sync_root(
                 changes.touched.push((id, size, mtime_ns));
                 report.unchanged += 1;
             }
-            Outcome::Indexed => count_indexed(row, &mut changes, report),
+            Outcome::Indexed => {
+                n_indexed += 1;
+                count_indexed(row, &mut changes, report);
+            }
             Outcome::Skipped { reason, transient } => {
                 if let Some(row) = row {
                     changes.removed.push(row);
@@ -245,6 +249,15 @@ fn sync_root(
         .filter(|file| root.path.join(&file.meta.path).symlink_metadata().is_ok())
         .map(|file| snapshot.segments[file.segment as usize].id)
         .collect();
+    let is_published = !snapshot.incomplete.is_empty()
+        || !plan.resumed.is_empty()
+        || n_indexed > 0
+        || !changes.removed.is_empty()
+        || !changes.touched.is_empty()
+        || changes.skipped.is_some();
+    if !is_published {
+        return Ok(());
+    }
     writer.publish(id, &changes)?;
     writer.rewrite(id, &hidden)?;
     writer.compact(id)?;

@@ -87,8 +87,12 @@ pub fn parse(text: &str, keywords: &[String]) -> Query {
     if query.terms.is_empty() {
         query.add_words(&text, &mut splitter, false);
     }
+    let mut bytes_left = MAX_QUERY_BYTES;
     for keyword in keywords {
-        query.add_words(cut(keyword, MAX_QUERY_BYTES), &mut splitter, true);
+        let part = cut(keyword, bytes_left);
+        query.is_cut |= part.len() < keyword.len();
+        bytes_left -= part.len();
+        query.add_words(part, &mut splitter, true);
     }
     query.text = text;
     query
@@ -141,7 +145,11 @@ impl Query {
             return;
         }
         let folded = fold_identifier(last);
-        if !folded.is_empty() && !self.identifiers.iter().any(|known| known.name == last) {
+        let has_room = self.identifiers.len() < MAX_TERMS;
+        if has_room
+            && !folded.is_empty()
+            && !self.identifiers.iter().any(|known| known.name == last)
+        {
             self.identifiers.push(Identifier { name: last.to_owned(), folded });
         }
     }
@@ -154,7 +162,11 @@ impl Query {
 }
 
 fn cut(text: &str, max_bytes: usize) -> &str {
-    &text[..text.floor_char_boundary(max_bytes)]
+    let mut end = text.len().min(max_bytes);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 /// Inner capitals, underscores, `$` or digits within letters: nobody writes prose so.

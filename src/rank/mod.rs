@@ -4,17 +4,16 @@
 //! with the parts of each score. Equal scores are ordered by root, path and line, so the order does not depend on the
 //! candidates' order. Pure.
 
-pub mod constants;
 mod paths;
 mod rules;
 mod select;
 
 use crate::chunk::ChunkKind;
+use crate::config::ranking::Constants;
+use crate::config::ranking::Weights;
 use crate::query::Query;
 use crate::source::Language;
-use crate::span::LineRange;
-use crate::strategy::Weights;
-use constants::Constants;
+use crate::span::{ByteRange, LineRange};
 
 /// What the rules know of a candidate.
 #[derive(Clone, Debug)]
@@ -31,6 +30,8 @@ pub struct Facts {
     pub kind: ChunkKind,
     /// Every name it defines.
     pub symbols: Vec<String>,
+    /// Its bytes in the file.
+    pub bytes: ByteRange,
     /// Its lines.
     pub lines: LineRange,
     /// Lexical score, 0 to 1.
@@ -62,5 +63,5 @@ pub fn rank(
     constants: &Constants,
 ) -> Vec<Ranked> {
     let scored = rules::score(query, candidates, weights, constants);
-    select::select(candidates, scored, limit, constants)
+    select::select(candidates, &scored, limit, constants)
 }

@@ -4,7 +4,7 @@ use crate::query::Intent;
 use crate::source::Language;
 use crate::source::language::LanguageClass;
 
-use super::constants::Constants;
+use crate::config::ranking::Constants;
 
 /// Folder names that mark everything below.
 const TEST_FOLDERS: &[&str] = &[

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::constants::Constants;
 use super::{Facts, paths};
 use crate::chunk::ChunkKind;
+use crate::config::ranking::Constants;
+use crate::config::ranking::Weights;
 use crate::query::{Query, QueryTerm};
-use crate::strategy::Weights;
 use crate::term::{TermSplitter, fold_identifier, runs};
 
 /// What a name in another spelling counts for. Unmeasured; below 1 so that `FromRequest` beats `from_request`.

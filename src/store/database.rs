@@ -25,6 +25,10 @@ pub struct Database {
     profile: String,
 }
 
+/// Device and number of the database file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DatabaseIdentity(u64, u64);
+
 /// What stands at the database's path.
 #[derive(Debug, PartialEq, Eq)]
 enum State {
@@ -158,7 +162,7 @@ impl Database {
             if version == 0 {
                 transaction.execute_batch(CREATE)?;
                 transaction.execute(
-                    "INSERT INTO meta VALUES('profile', ?1), ('generation', 0)",
+                    "INSERT INTO meta VALUES('profile', ?1), ('generation', 0), ('last_segment', 0)",
                     [&self.profile],
                 )?;
                 if let Some(notice) = notice {
@@ -230,6 +234,23 @@ impl Database {
     /// [`StoreError::Busy`] when the time is over, a lock file that cannot be created.
     pub fn lock(&self, cancel: &CancelToken, patience: Duration) -> Result<Option<WriteLock>> {
         WriteLock::wait(&self.folder, cancel, patience)
+    }
+
+    /// Tells the database file from another in its place; `None` if there is none.
+    #[must_use]
+    pub fn identity(&self) -> Option<DatabaseIdentity> {
+        let metadata = fs::metadata(&self.path).ok()?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            Some(DatabaseIdentity(metadata.dev(), metadata.ino()))
+        }
+        #[cfg(not(unix))]
+        {
+            // An open database cannot be replaced on Windows.
+            let _ = metadata;
+            Some(DatabaseIdentity(0, 0))
+        }
     }
 
     /// What the index is made with.

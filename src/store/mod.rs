@@ -9,7 +9,7 @@
 //! A chunk of a live segment without a live file is dead; it stays until a merge drops it, and nothing that is computed
 //! from an index depends on whether that has happened.
 //!
-//! Fails with [`StoreError`]; SQLite's own messages stay in its `detail`.
+//! Fails with [`StoreError`]; SQLite's own words stay out of its messages.
 
 pub mod codec;
 mod columns;
@@ -26,7 +26,7 @@ mod writer;
 
 pub use columns::Columns;
 pub(crate) use columns::{add_fixed_point, mean_vector};
-pub use database::Database;
+pub use database::{Database, DatabaseIdentity};
 pub use error::{Result, StoreError};
 pub use lock::WriteLock;
 pub use segment::{FileMeta, PART_CHUNKS, STARTS_VECTOR, SegmentId, SegmentSummary, StagedFile};

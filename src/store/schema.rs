@@ -7,6 +7,7 @@ pub const FORMAT_VERSION: i64 = 1;
 pub const APPLICATION_ID: i64 = 0x5358_544e;
 
 pub const CREATE: &str = "
+-- last_segment: numbers of segments are never used twice, since readers keep columns by number.
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 -- complete: whether a whole index of the root was ever committed.
 CREATE TABLE roots(id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, complete INTEGER NOT NULL DEFAULT 0);

@@ -29,8 +29,6 @@ pub struct FileMeta {
     pub is_generated: bool,
     /// Only its beginning is indexed.
     pub is_truncated: bool,
-    /// Some bytes were not text.
-    pub is_lossy: bool,
 }
 
 /// A file that was added to a staged segment.

@@ -481,7 +481,6 @@ fn read_file(
             language,
             is_generated: flags & 1 != 0,
             is_truncated: flags & 2 != 0,
-            is_lossy: flags & 4 != 0,
         },
         segment: positions.get(&segment).copied().unwrap_or(u32::MAX),
         ordinal: row.get(8)?,

@@ -110,8 +110,11 @@ impl Writer {
     /// [`super::StoreError`].
     pub fn next_segment(&self) -> Result<SegmentId> {
         self.database.run(|| {
-            self.connection
-                .query_row("SELECT coalesce(max(id), 0) + 1 FROM segments", [], |row| row.get(0))
+            self.connection.query_row(
+                "SELECT value + 1 FROM meta WHERE key = 'last_segment'",
+                [],
+                |row| row.get(0),
+            )
         })
     }
 
@@ -185,6 +188,11 @@ impl Writer {
         live: bool,
     ) -> Result<()> {
         self.database.run(|| {
+            self.connection
+                .prepare_cached(
+                    "UPDATE meta SET value = max(value, ?1) WHERE key = 'last_segment'",
+                )?
+                .execute([summary.id])?;
             let mut first_block = 0;
             let mut insert = self
                 .connection
@@ -213,9 +221,7 @@ impl Writer {
 
     fn insert_file(&self, root: RootId, segment: SegmentId, file: &StagedFile) -> Result<()> {
         let FileMeta { path, size, mtime_ns, content_hash, language, .. } = &file.meta;
-        let flags = i64::from(file.meta.is_generated)
-            | i64::from(file.meta.is_truncated) << 1
-            | i64::from(file.meta.is_lossy) << 2;
+        let flags = i64::from(file.meta.is_generated) | i64::from(file.meta.is_truncated) << 1;
         self.database.run(|| {
             let id = self
                 .connection

@@ -8,8 +8,8 @@
 use rusqlite::Connection;
 
 use super::semantic::Statistics;
+use crate::config::ranking::Constants;
 use crate::query::Query;
-use crate::rank::constants::Constants;
 use crate::store::codec::Postings;
 use crate::store::dictionary::PATH_PREFIX;
 use crate::store::{self, Snapshot};

@@ -15,20 +15,11 @@ use rusqlite::Connection;
 use self::lexical::LexicalScores;
 use self::semantic::SemanticScorer;
 use self::top::Top;
+use crate::config::ranking::{Constants, Weights};
 use crate::query::Query;
 use crate::query::filter::Filter;
-use crate::rank::constants::Constants;
 use crate::store::{self, Snapshot};
 use crate::task::CancelToken;
-
-/// Which lists count, and how much; both weights together are 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Weights {
-    /// Of the semantic list.
-    pub vector: f32,
-    /// Of the lexical list.
-    pub text: f32,
-}
 
 /// A chunk that may be a hit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,24 +42,39 @@ pub struct Candidates {
     pub has_vector: bool,
 }
 
+/// A question, and where to look.
+pub struct Retrieval<'a> {
+    /// The state of the index, and the connection that reads it.
+    pub index: (&'a Snapshot, &'a Connection),
+    /// Of the snapshot.
+    pub statistics: &'a semantic::Statistics,
+    /// What is asked.
+    pub query: &'a Query,
+    /// Which chunks may be hits.
+    pub filter: &'a Filter,
+    /// Which lists count.
+    pub weights: Weights,
+    /// Hits wanted.
+    pub limit: usize,
+    /// The constants.
+    pub constants: &'a Constants,
+}
+
 /// Finds the candidates. `None` if `cancel` came first.
 ///
 /// # Errors
 /// [`store::StoreError`].
 pub fn retrieve(
     cancel: &CancelToken,
-    (snapshot, connection): (&Snapshot, &Connection),
-    statistics: &semantic::Statistics,
-    query: &Query,
-    filter: &Filter,
-    weights: Weights,
-    limit: usize,
-    constants: &Constants,
+    retrieval: &Retrieval<'_>,
 ) -> store::Result<Option<Candidates>> {
+    let &Retrieval { index: (snapshot, connection), statistics, query, filter, weights, .. } =
+        retrieval;
+    let constants = retrieval.constants;
     let allowed = allowed_files(snapshot, filter);
     let allows_file = |file: u32| allowed.as_ref().is_none_or(|allowed| allowed[file as usize]);
     let allows_kind = |kind: u8| filter.allows_kind(kind);
-    let n = constants.candidates.max(limit);
+    let n = constants.candidates.max(retrieval.limit);
 
     let text = if weights.text > 0.0 && !query.terms.is_empty() {
         Some(lexical::scores(snapshot, connection, statistics, query, constants)?)

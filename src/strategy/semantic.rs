@@ -5,17 +5,17 @@
 //! vector's with that of the mean of its file, which steadies it. The sums over vectors are exact in any order, so the
 //! result does not depend on segments.
 //!
-//! All vectors are scored exactly up to [`EXACT_VECTORS`]. Above, the angle is first estimated from the signs alone (the
+//! All vectors are scored exactly up to 20,000 of them. Above, the angle is first estimated from the signs alone (the
 //! share of equal signs grows with the cosine: Charikar, STOC 2002), and the most promising are scored exactly.
 
 use rusqlite::Connection;
 
 use super::top::Top;
+use crate::config::ranking::Constants;
 use crate::embed::DIM;
 use crate::embed::model::static_model;
 use crate::embed::quantize::{PACKED_BYTES, PackedQuery, Signs, signs_of};
 use crate::query::Query;
-use crate::rank::constants::Constants;
 use crate::store::{self, Columns, FileRow, Snapshot, mean_vector};
 
 /// Up to so many vectors, each is scored exactly: some 25 ns a vector.
@@ -28,6 +28,7 @@ const RESCORED_SHARE: usize = 64;
 pub struct Statistics {
     /// Live chunks.
     pub n_chunks: u64,
+    n_vectors: u64,
     /// For each stored length, the part of BM25's denominator that is the length's:
     /// `k1 * (1 - b + b * length / mean length)`.
     pub length_norms: [f32; 256],
@@ -73,6 +74,7 @@ impl Statistics {
             .collect();
         Ok(Self {
             n_chunks,
+            n_vectors,
             length_norms: std::array::from_fn(norm),
             mean_norm2,
             mean,
@@ -110,6 +112,7 @@ pub struct SemanticScorer<'s> {
     /// `(q - m)·m`.
     mean_dot: f32,
     file_share: f32,
+    n_vectors: usize,
     /// Centred cosine of each file's mean.
     files: Vec<f32>,
 }
@@ -143,6 +146,7 @@ impl<'s> SemanticScorer<'s> {
             mean_norm2: statistics.mean_norm2,
             mean_dot: centred.iter().zip(&statistics.mean).map(|(a, b)| a * b).sum(),
             file_share: constants.file_mean_share,
+            n_vectors: statistics.n_vectors as usize,
             files: Vec::new(),
         };
         let file_cosine = |(file, &factor): (&FileRow, &f32)| {
@@ -183,7 +187,7 @@ impl<'s> SemanticScorer<'s> {
         allows_file: impl Fn(u32) -> bool,
         allows_kind: impl Fn(u8) -> bool,
     ) -> Vec<(f32, u32)> {
-        let n_vectors: usize = self.columns.iter().map(|columns| columns.signs.len()).sum();
+        let n_vectors = self.n_vectors;
         let mut best = Top::new(n, 0.0);
         let mut key = 0;
         let mut add = |file: u32, vector: u32, columns: &Columns| {

@@ -18,8 +18,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sextant::config::Config;
+use sextant::config::ranking::{Constants, STANDARD};
 use sextant::engine::{Engine, Hit, Strategy};
-use sextant::rank::constants::{Constants, STANDARD};
 use sextant::task::CancelToken;
 use sextant_benches::ndcg::{DEPTH, ndcg};
 use sextant_benches::questions::{self, Question, Repository};

@@ -1,6 +1,6 @@
 //! The constants by name, and the values that tuning tries.
 
-use sextant::rank::constants::Constants;
+use sextant::config::ranking::Constants;
 
 /// A constant that can be varied.
 pub struct Setting {

@@ -1,6 +1,6 @@
 //! Coordinate search over the constants, with an honest account of what carries over.
 
-use sextant::rank::constants::Constants;
+use sextant::config::ranking::Constants;
 use sextant_benches::questions::Repository;
 
 use crate::settings::SETTINGS;

@@ -1,6 +1,8 @@
 //! The settings of the core, resolved once and passed in, and the limits that are not settings.
 
-use crate::rank::constants::{Constants, STANDARD};
+pub mod ranking;
+
+use ranking::{Constants, STANDARD};
 
 /// A file is read up to this many bytes, cut back to the last line end before it.
 /// Source: VS Code Copilot's file index and Kodik read 1.5 MB; unmeasured.
@@ -8,6 +10,10 @@ pub const MAX_FILE_BYTES: usize = 1_500_000;
 
 /// Upper bound of a chunk in o200k tokens. Source: Copilot's chunk size; retrieval at other sizes unmeasured.
 pub const MAX_CHUNK_TOKENS: usize = 250;
+
+/// Raised with every change of what a text gives: reading, chunks, terms, vectors. An index of another revision is
+/// rebuilt, so that old and new never mix.
+pub const ANALYSIS_REVISION: u32 = 1;
 
 /// Lines of a chunk where a file has no structure to go by. Source: CodePilot's fallback chunker.
 pub const FALLBACK_CHUNK_LINES: usize = 60;
@@ -77,7 +83,9 @@ impl Config {
     pub fn profile(&self) -> String {
         let model = if self.use_vectors { crate::embed::MODEL_ID } else { "no vectors" };
         let chunks = if self.use_syntax { "syntax" } else { "lines" };
-        format!("{model}, chunks by {chunks} of {MAX_CHUNK_TOKENS} tokens")
+        format!(
+            "{model}, chunks by {chunks} of {MAX_CHUNK_TOKENS} tokens, analysis {ANALYSIS_REVISION}"
+        )
     }
 
     /// What a workspace gets when its owner says nothing.
