@@ -49,6 +49,30 @@ pub fn signs_of(vector: &[f32; DIM]) -> Signs {
     signs
 }
 
+/// Appends the number of different signs between `query` and each of `others` to `out`.
+pub fn differences(query: &Signs, others: &[Signs], out: &mut Vec<u32>) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("popcnt") {
+        // SAFETY: the processor counts bits.
+        unsafe { differences_popcnt(query, others, out) };
+        return;
+    }
+    differences_portable(query, others, out);
+}
+
+/// The compiler uses the processor's bit count here; by itself it must not assume that there is one.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt")]
+fn differences_popcnt(query: &Signs, others: &[Signs], out: &mut Vec<u32>) {
+    differences_portable(query, others, out);
+}
+
+#[inline(always)]
+fn differences_portable(query: &Signs, others: &[Signs], out: &mut Vec<u32>) {
+    let count = |other: &Signs| query.iter().zip(other).map(|(a, b)| (a ^ b).count_ones()).sum();
+    out.extend(others.iter().map(|other: &Signs| -> u32 { count(other) }));
+}
+
 /// Packs a unit vector into `out`; what is unpacked has unit length too. The zero vector stays zero.
 pub fn pack(vector: &[f32; DIM], out: &mut [u8; PACKED_BYTES]) {
     let rms = (vector.iter().map(|x| x * x).sum::<f32>() / DIM as f32).sqrt();
@@ -109,6 +133,18 @@ impl PackedQuery {
         self.product(scale, dot_portable(&self.values, nibbles))
     }
 
+    /// Appends the dot product with each packed vector to `out`.
+    pub fn dots(&self, vectors: &[[u8; PACKED_BYTES]], out: &mut Vec<f32>) {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2.
+            unsafe { avx2::dots(self, vectors, out) };
+            return;
+        }
+        out.extend(vectors.iter().map(|packed| self.dot(packed)));
+    }
+
+    #[inline]
     fn product(&self, document_scale: f32, sum: i32) -> f32 {
         (sum - self.offset) as f32 * (self.scale * document_scale)
     }
@@ -133,7 +169,16 @@ mod avx2 {
         _mm256_setzero_si256, _mm256_srli_epi16,
     };
 
-    use super::{DIM, HALF};
+    use super::{DIM, HALF, PACKED_BYTES, PackedQuery, split};
+
+    /// As [`super::PackedQuery::dots`].
+    #[target_feature(enable = "avx2")]
+    pub(super) fn dots(query: &PackedQuery, vectors: &[[u8; PACKED_BYTES]], out: &mut Vec<f32>) {
+        for packed in vectors {
+            let (scale, nibbles) = split(packed);
+            out.push(query.product(scale, dot(&query.values, nibbles)));
+        }
+    }
 
     /// As [`super::dot_portable`]. A 16-bit lane adds 8 pair products of at most `2 * 15 * 127`, which is 30,480:
     /// no overflow.
@@ -205,6 +250,13 @@ mod tests {
             pack(&document, &mut packed);
             let found = PackedQuery::new(&query).dot(&packed);
             prop_assert_eq!(signs(&packed), signs_of(&unpack(&packed)));
+            let mut n_different = Vec::new();
+            differences(&signs(&packed), &[signs(&packed), [0; 4]], &mut n_different);
+            let n_set: u32 = signs(&packed).iter().map(|word| word.count_ones()).sum();
+            prop_assert_eq!(n_different, vec![0, n_set]);
+            let mut batch = Vec::new();
+            PackedQuery::new(&query).dots(&[packed], &mut batch);
+            prop_assert_eq!(batch[0], PackedQuery::new(&query).dot(&packed));
             let exact: f32 = query.iter().zip(&document).map(|(a, b)| a * b).sum();
             prop_assert!((found - exact).abs() < 0.04, "{found} is not {exact}");
         }

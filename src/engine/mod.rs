@@ -136,6 +136,10 @@ impl Engine {
         progress: &dyn ProgressSink,
     ) -> Result<IndexReport, Error> {
         let started = Instant::now();
+        if self.database.identity().is_none() {
+            // Somebody removed it. What is open can still be read, but not be brought up to date.
+            Database::prepare(self.database.folder(), self.database.profile())?;
+        }
         let (view, skipped) = self
             .read(|view, connection| Ok((Arc::clone(view), view.snapshot.skipped(connection)?)))?;
         let done = index::sync(
@@ -191,9 +195,8 @@ impl Engine {
     ) -> Result<T, Error> {
         let mut guard = lock(&self.reader);
         let reader = guard.as_mut().ok_or(Error::Closed)?;
-        if reader.identity != self.database.identity() {
-            let folder = self.database.folder();
-            Database::prepare(folder, self.database.profile())?;
+        let identity = self.database.identity();
+        if identity.is_some() && identity != reader.identity {
             *reader = Reader::open(&self.database)?;
         }
         let transaction = self.database.begin_read(&reader.connection)?;

@@ -105,7 +105,8 @@ impl<'a> Prepared<'a> {
         let has_terms = self.weights.text > 0.0 && !self.query.terms.is_empty();
         let mut strategy = self.strategy;
         let mut list = found.list;
-        if !has_terms && !found.has_vector && self.weights.text > 0.0 {
+        // Also where the words are known but nowhere: names of one letter are indexed only where they are defined.
+        if list.is_empty() && self.weights.text > 0.0 {
             strategy = "text";
             let limit = constants.candidates.max(self.request.limit);
             let at = (snapshot, connection);

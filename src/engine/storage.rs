@@ -1,7 +1,7 @@
 //! Where is the database?
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -45,20 +45,23 @@ pub fn folder(
     Ok(cache.join(format!("{label}-{key:032x}")))
 }
 
-/// The real path of something that may not exist yet: that of its nearest existing parent, and the rest.
+/// The real path of something that may not exist yet: links are followed as far as there are any.
 fn real_path(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let mut existing = absolute.as_path();
-    loop {
-        if let Ok(real) = existing.canonicalize() {
-            let rest = absolute.strip_prefix(existing).unwrap_or(Path::new(""));
-            return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
+    let mut real = PathBuf::new();
+    for part in absolute.components() {
+        match part {
+            Component::ParentDir => {
+                real.pop();
+            }
+            Component::CurDir => {}
+            part => real.push(part),
         }
-        match existing.parent() {
-            Some(parent) => existing = parent,
-            None => return absolute,
+        if let Ok(followed) = real.canonicalize() {
+            real = followed;
         }
     }
+    real
 }
 
 /// The platform's folder for data that can be made again.

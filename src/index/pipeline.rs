@@ -127,11 +127,11 @@ fn write(writer: &mut Writer, root: RootId, messages: &Receiver<Message>) -> sto
         match message {
             Message::Output(segment, Output::Text { row, data }) => {
                 n_bytes += data.len();
-                writer.add_text(segment, row, &data)?;
+                writer.add_text(segment, row, data)?;
             }
             Message::Output(segment, Output::Part { part, lengths, kinds, vectors }) => {
                 n_bytes += vectors.len();
-                writer.add_part(segment, part, &lengths, &kinds, &vectors)?;
+                writer.add_part(segment, part, lengths, kinds, vectors)?;
             }
             Message::Segment(summary) => {
                 writer.add_segment(root, &summary)?;

@@ -9,8 +9,9 @@ use crate::config::ranking::Weights;
 use crate::query::{Query, QueryTerm};
 use crate::term::{TermSplitter, fold_identifier, runs};
 
-/// What a name in another spelling counts for. Unmeasured; below 1 so that `FromRequest` beats `from_request`.
-const OTHER_SPELLING: f32 = 0.8;
+/// What a name in another spelling counts for: so much less that `FromRequest` beats `from_request` even where the latter
+/// stands beside uses of the former. The questions of the evaluation do not tell 0.6 from 0.8.
+const OTHER_SPELLING: f32 = 0.6;
 
 /// A candidate's score and its parts.
 #[derive(Clone, Debug)]

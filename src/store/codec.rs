@@ -3,8 +3,28 @@
 //! Everything here reads back what it wrote, and answers `None` to bytes it did not write: a damaged blob is an error,
 //! never a panic.
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::chunk::ChunkKind;
 use crate::span::{ByteRange, LineRange};
+
+/// Bytes of a seal.
+const SEAL_BYTES: usize = 4;
+
+/// Appends a checksum, so that damage to a blob is seen when it is read.
+#[must_use]
+pub fn seal(mut blob: Vec<u8>) -> Vec<u8> {
+    let checksum = xxh3_64(&blob) as u32;
+    blob.extend_from_slice(&checksum.to_le_bytes());
+    blob
+}
+
+/// The blob within its seal; `None` if it is not what was sealed.
+#[must_use]
+pub fn unseal(sealed: &[u8]) -> Option<&[u8]> {
+    let (blob, checksum) = sealed.split_at_checked(sealed.len().checked_sub(SEAL_BYTES)?)?;
+    (checksum == (xxh3_64(blob) as u32).to_le_bytes()).then_some(blob)
+}
 
 /// Appends `value` in base 128, low digits first, the high bit marking that more follow (LEB128).
 pub fn write_varint(mut value: u64, out: &mut Vec<u8>) {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 
+use super::codec::unseal;
 use super::error::Result;
 use super::segment::{STARTS_VECTOR, SegmentId};
 use super::snapshot::{SegmentRow, Snapshot};
@@ -73,13 +74,13 @@ impl Snapshot {
     ) -> Result<Columns> {
         let n = segment.n_chunks as usize;
         let mut columns = Columns {
-            lengths: Vec::with_capacity(n),
-            kinds: Vec::with_capacity(n),
-            vector_of_chunk: Vec::with_capacity(n),
+            lengths: Vec::new(),
+            kinds: Vec::new(),
+            vector_of_chunk: Vec::new(),
             vectors: Vec::new(),
             signs: Vec::new(),
-            file_means: vec![[0; PACKED_BYTES]; segment.n_files as usize],
-            file_mean_lengths: vec![0.0; segment.n_files as usize],
+            file_means: Vec::new(),
+            file_mean_lengths: Vec::new(),
         };
         self.database.run(|| {
             let mut statement = connection.prepare_cached(
@@ -87,9 +88,14 @@ impl Snapshot {
             )?;
             let mut rows = statement.query([segment.id])?;
             while let Some(row) = rows.next()? {
-                columns.lengths.extend_from_slice(row.get_ref(0)?.as_blob()?);
-                columns.kinds.extend_from_slice(row.get_ref(1)?.as_blob()?);
-                columns.vectors.extend_from_slice(row.get_ref(2)?.as_blob()?);
+                // A broken seal leaves the columns short, which is noticed below.
+                for (at, column) in [&mut columns.lengths, &mut columns.kinds, &mut columns.vectors]
+                    .into_iter()
+                    .enumerate()
+                {
+                    column
+                        .extend_from_slice(unseal(row.get_ref(at)?.as_blob()?).unwrap_or_default());
+                }
             }
             Ok(())
         })?;
@@ -106,6 +112,8 @@ impl Snapshot {
         if !is_whole {
             return Err(self.database.damaged("the columns of a segment"));
         }
+        columns.file_means = vec![[0; PACKED_BYTES]; segment.n_files as usize];
+        columns.file_mean_lengths = vec![0.0; segment.n_files as usize];
         columns.signs = columns.vectors.as_chunks::<PACKED_BYTES>().0.iter().map(signs).collect();
         self.file_means(at, segment, &mut columns);
         Ok(columns)

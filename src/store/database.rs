@@ -64,7 +64,8 @@ impl Database {
             path: folder.join("index.db"),
             profile: profile.to_owned(),
         };
-        if database.state()? != State::Current {
+        // While another process replaces the files, looking at them may fail; under the lock it must not.
+        if !matches!(database.state(), Ok(State::Current)) {
             let lock = database.lock(&CancelToken::new(), LOCK_PATIENCE)?;
             database.replace()?;
             drop(lock);

@@ -114,10 +114,13 @@ impl StoreError {
             }
             Some(ErrorCode::SystemIoFailure) => unwritable(path, io::ErrorKind::Other),
             // A value of an unexpected type, or a row or table that is missing: not what this program wrote.
-            None | Some(ErrorCode::Unknown | ErrorCode::TypeMismatch) => Self::Damaged {
-                path,
-                detail: "a part of it is missing or of the wrong kind".into(),
-            },
+            None
+            | Some(ErrorCode::Unknown | ErrorCode::TypeMismatch | ErrorCode::ConstraintViolation) => {
+                Self::Damaged {
+                    path,
+                    detail: "a part of it is missing or of the wrong kind".into(),
+                }
+            }
             Some(code) => Self::Database { path, detail: format!("{code:?}") },
         }
     }

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use rusqlite::params;
 
-use super::codec::{Posting, Postings, write_posting};
+use super::codec::{Posting, Postings, unseal, write_posting};
 use super::columns::add_fixed_point;
 use super::dictionary::{DictionaryWriter, Entries, PATH_PREFIX};
 use super::error::Result;
@@ -79,7 +79,8 @@ impl Writer {
             .iter()
             .filter(|file| chosen.contains(&(file.segment as usize)))
             .collect();
-        files.sort_by_key(|file| file.first_chunk);
+        // By ordinal, not by first chunk: files without chunks have no place of their own among chunks.
+        files.sort_by_key(|file| (file.segment, file.ordinal));
         let renumbering = renumber(snapshot, chosen, &files);
         let (n_chunks, vector_sum) = self.copy_columns(snapshot, &files, id)?;
         let text_starts = self.copy_text(snapshot, &files, id)?;
@@ -136,15 +137,14 @@ impl Writer {
                 n_chunks += 1;
             }
             if lengths.len() >= PART_CHUNKS {
-                self.add_part(id, part, &lengths, &kinds, &vectors)?;
+                let columns = [&mut lengths, &mut kinds, &mut vectors].map(std::mem::take);
+                let [lengths, kinds, vectors] = columns;
+                self.add_part(id, part, lengths, kinds, vectors)?;
                 part += 1;
-                lengths.clear();
-                kinds.clear();
-                vectors.clear();
             }
         }
         if !lengths.is_empty() {
-            self.add_part(id, part, &lengths, &kinds, &vectors)?;
+            self.add_part(id, part, lengths, kinds, vectors)?;
         }
         Ok((n_chunks, sum))
     }
@@ -171,10 +171,10 @@ impl Writer {
                 Ok(())
             })?;
             for (row, data) in rows.drain(..) {
-                self.add_text(id, row, &data)?;
+                self.add_text(id, row, data)?;
             }
         }
-        writer.finish(&mut |row, data| self.add_text(id, row, &data))?;
+        writer.finish(&mut |row, data| self.add_text(id, row, data))?;
         Ok(starts)
     }
 
@@ -259,7 +259,9 @@ impl Cursor {
             })?;
             let Some((id, block)) = next else { return Ok(()) };
             self.last_block = id;
-            let mut entries = Entries::new(&block);
+            let block =
+                unseal(&block).ok_or_else(|| writer.database.damaged("a dictionary block"))?;
+            let mut entries = Entries::new(block);
             let mut list = Vec::new();
             loop {
                 match entries.next() {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::codec::{ChunkRecord, decode_records, decode_some};
+use super::codec::{ChunkRecord, decode_records, decode_some, unseal};
 use super::columns::{Columns, decode_vector_sum};
 use super::database::Database;
 use super::dictionary::{Directory, find_in_block};
@@ -22,6 +22,9 @@ use crate::span::ByteRange;
 
 /// Number of a root within its database.
 pub type RootId = i64;
+
+/// More chunks than this are no index of ours: it would be a terabyte of text.
+const MAX_CHUNKS: u32 = 1 << 30;
 
 /// Postings blocks and, apart from them, rows of text that are kept in memory, in bytes.
 const CACHE_BYTES: usize = 12 << 20;
@@ -186,6 +189,12 @@ impl Snapshot {
             segment.vector_sum =
                 decode_vector_sum(&sum).ok_or_else(|| database.damaged("a vector sum"))?;
             segment.base = self.n_chunks();
+            let is_plausible =
+                segment.base.checked_add(segment.n_chunks).is_some_and(|n| n < MAX_CHUNKS)
+                    && segment.n_files < MAX_CHUNKS;
+            if !is_plausible {
+                return Err(database.damaged("the size of a segment"));
+            }
             self.segments.push(segment);
         }
         Ok(())
@@ -298,7 +307,8 @@ impl Snapshot {
                     .query_row([id, segment.id], |row| row.get::<_, Vec<u8>>(0))
             })
         })?;
-        match find_in_block(&block, term) {
+        let content = unseal(&block).ok_or_else(|| self.database.damaged("a dictionary block"))?;
+        match find_in_block(content, term) {
             Ok(Some(entry)) => visit(entry.document_frequency, entry.postings),
             Ok(None) => {}
             Err(()) => return Err(self.database.damaged("a dictionary block")),
@@ -317,8 +327,11 @@ impl Snapshot {
                 .prepare_cached("SELECT directory FROM segments WHERE id = ?1")?
                 .query_row([segment.id], |row| row.get(0))
         })?;
-        let directory =
-            Arc::new(Directory::decode(&blob).ok_or_else(|| self.database.damaged("a directory"))?);
+        let directory = Arc::new(
+            unseal(&blob)
+                .and_then(Directory::decode)
+                .ok_or_else(|| self.database.damaged("a directory"))?,
+        );
         directories.insert(segment.id, Arc::clone(&directory));
         Ok(directory)
     }
@@ -331,7 +344,9 @@ impl Snapshot {
         let records = self.database.run(|| {
             connection
                 .prepare_cached("SELECT data FROM records WHERE file = ?1")?
-                .query_row([file.id], |row| Ok(decode_records(row.get_ref(0)?.as_blob()?)))
+                .query_row([file.id], |row| {
+                    Ok(unseal(row.get_ref(0)?.as_blob()?).and_then(decode_records))
+                })
         })?;
         records
             .filter(|records| records.len() == file.n_chunks as usize)
@@ -349,9 +364,13 @@ impl Snapshot {
         chunks: &[u32],
     ) -> Result<Vec<ChunkRecord>> {
         let records = self.database.run(|| {
-            connection
-                .prepare_cached("SELECT data FROM records WHERE file = ?1")?
-                .query_row([file.id], |row| Ok(decode_some(row.get_ref(0)?.as_blob()?, chunks)))
+            connection.prepare_cached("SELECT data FROM records WHERE file = ?1")?.query_row(
+                [file.id],
+                |row| {
+                    Ok(unseal(row.get_ref(0)?.as_blob()?)
+                        .and_then(|blob| decode_some(blob, chunks)))
+                },
+            )
         })?;
         records.ok_or_else(|| self.database.damaged("the chunks of a file"))
     }
@@ -367,16 +386,17 @@ impl Snapshot {
         range: ByteRange,
     ) -> Result<String> {
         let segment = self.segments[file.segment as usize].id;
-        let mut position = file.text_start + u64::from(range.start);
-        let end = file.text_start + u64::from(range.end);
+        let mut position = file.text_start.saturating_add(u64::from(range.start));
+        let end = file.text_start.saturating_add(u64::from(range.end));
         let mut text = Vec::with_capacity(range.len());
         let mut reader = self.text_reader.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         while position < end {
-            let (row, block, from) = locate(position);
+            let (row, block, from) =
+                locate(position).ok_or_else(|| self.database.damaged("the place of a text"))?;
             let n = ((end - position) as usize).min(BLOCK_BYTES - from);
             let data = self.text_row(connection, segment, row)?;
             let part = reader
-                .read(&data, block, from + n)
+                .read(unseal(&data).unwrap_or_default(), block, from + n)
                 .ok_or_else(|| self.database.damaged("a text row"))?;
             text.extend_from_slice(&part[from..]);
             position += n as u64;

@@ -13,11 +13,12 @@ pub const BLOCK_BYTES: usize = 16 * 1024;
 const ROW_BLOCKS: usize = 16;
 const LEVEL: i32 = 3;
 
-/// Where a byte of a segment's text is: row, block in the row, byte in the block.
-pub fn locate(position: u64) -> (u32, usize, usize) {
+/// Where a byte of a segment's text is: row, block in the row, byte in the block. `None` beyond any text.
+pub fn locate(position: u64) -> Option<(u32, usize, usize)> {
     let block = position / BLOCK_BYTES as u64;
     let row = block / ROW_BLOCKS as u64;
-    (row as u32, (block % ROW_BLOCKS as u64) as usize, (position % BLOCK_BYTES as u64) as usize)
+    let row = u32::try_from(row).ok()?;
+    Some((row, (block % ROW_BLOCKS as u64) as usize, (position % BLOCK_BYTES as u64) as usize))
 }
 
 /// Takes text and gives rows.
@@ -151,7 +152,7 @@ mod tests {
         let all = files.concat();
         let mut reader = TextReader::default();
         for position in (0..all.len()).step_by(7919) {
-            let (row, block, byte) = locate(position as u64);
+            let (row, block, byte) = locate(position as u64).unwrap();
             let text = reader.read(&rows[row as usize], block, byte + 1).unwrap();
             assert_eq!(text[byte], all.as_bytes()[position]);
         }

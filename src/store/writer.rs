@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::codec::encode_records;
+use super::codec::{encode_records, seal};
 use super::columns::encode_vector_sum;
 use super::database::Database;
 use super::error::Result;
@@ -137,12 +137,12 @@ impl Writer {
     ///
     /// # Errors
     /// [`super::StoreError`].
-    pub fn add_text(&mut self, segment: SegmentId, row: u32, data: &[u8]) -> Result<()> {
+    pub fn add_text(&mut self, segment: SegmentId, row: u32, data: Vec<u8>) -> Result<()> {
         self.begin()?;
         self.database.run(|| {
             self.connection
                 .prepare_cached("INSERT INTO texts VALUES(?1, ?2, ?3)")?
-                .execute(params![segment, row, data])
+                .execute(params![segment, row, seal(data)])
         })?;
         Ok(())
     }
@@ -155,15 +155,15 @@ impl Writer {
         &mut self,
         segment: SegmentId,
         part: u32,
-        lengths: &[u8],
-        kinds: &[u8],
-        vectors: &[u8],
+        lengths: Vec<u8>,
+        kinds: Vec<u8>,
+        vectors: Vec<u8>,
     ) -> Result<()> {
         self.begin()?;
         self.database.run(|| {
             self.connection
                 .prepare_cached("INSERT INTO parts VALUES(?1, ?2, ?3, ?4, ?5)")?
-                .execute(params![segment, part, lengths, kinds, vectors])
+                .execute(params![segment, part, seal(lengths), seal(kinds), seal(vectors)])
         })?;
         Ok(())
     }
@@ -198,7 +198,7 @@ impl Writer {
                 .connection
                 .prepare_cached("INSERT INTO postings(segment, data) VALUES(?1, ?2)")?;
             for (at, block) in summary.blocks.iter().enumerate() {
-                let id = insert.insert(params![summary.id, block])?;
+                let id = insert.insert(params![summary.id, seal(block.clone())])?;
                 if at == 0 {
                     first_block = id;
                 }
@@ -212,7 +212,7 @@ impl Writer {
                     summary.n_chunks,
                     summary.files.len() as i64,
                     first_block,
-                    summary.directory,
+                    seal(summary.directory.clone()),
                     encode_vector_sum(&summary.vector_sum),
                 ])
         })?;
@@ -246,7 +246,7 @@ impl Writer {
                 ])?;
             self.connection
                 .prepare_cached("INSERT INTO records VALUES(?1, ?2)")?
-                .execute(params![id, encode_records(&file.records)])
+                .execute(params![id, seal(encode_records(&file.records))])
         })?;
         Ok(())
     }

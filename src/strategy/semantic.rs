@@ -14,7 +14,7 @@ use super::top::Top;
 use crate::config::ranking::Constants;
 use crate::embed::DIM;
 use crate::embed::model::static_model;
-use crate::embed::quantize::{PACKED_BYTES, PackedQuery, Signs, signs_of};
+use crate::embed::quantize::{PACKED_BYTES, PackedQuery, Signs, differences, signs_of};
 use crate::query::Query;
 use crate::store::{self, Columns, FileRow, Snapshot, mean_vector};
 
@@ -149,9 +149,19 @@ impl<'s> SemanticScorer<'s> {
             n_vectors: statistics.n_vectors as usize,
             files: Vec::new(),
         };
+        let dots: Vec<Vec<f32>> = scorer
+            .columns
+            .iter()
+            .map(|columns| {
+                let mut dots = Vec::with_capacity(columns.file_means.len());
+                scorer.query.dots(&columns.file_means, &mut dots);
+                dots
+            })
+            .collect();
         let file_cosine = |(file, &factor): (&FileRow, &f32)| {
-            let (packed, length) = file_mean(scorer.columns, file);
-            (length * scorer.query.dot(packed) - scorer.mean_dot) * factor
+            let (segment, ordinal) = (file.segment as usize, file.ordinal as usize);
+            let length = scorer.columns[segment].file_mean_lengths[ordinal];
+            (length * dots[segment][ordinal] - scorer.mean_dot) * factor
         };
         scorer.files =
             snapshot.files.iter().zip(&statistics.file_factors).map(file_cosine).collect();
@@ -206,7 +216,11 @@ impl<'s> SemanticScorer<'s> {
             }
         };
         if n_vectors <= EXACT_VECTORS {
-            self.for_each_vector(allows_file, |file, vector, columns| add(file, vector, columns));
+            self.for_each_file(allows_file, |file, vectors, columns| {
+                for vector in vectors {
+                    add(file, vector, columns);
+                }
+            });
         } else {
             let rescored = LEAST_RESCORED.max(n_vectors / RESCORED_SHARE);
             for (file, vector) in self.promising(rescored, allows_file) {
@@ -224,27 +238,30 @@ impl<'s> SemanticScorer<'s> {
         });
         let mut top = Top::new(n, -1.0);
         let mut key = 0;
-        self.for_each_vector(allows_file, |file, vector, columns| {
-            let n_different: u32 = columns.signs[vector as usize]
-                .iter()
-                .zip(&self.query_signs)
-                .map(|(a, b)| (a ^ b).count_ones())
-                .sum();
-            let estimate = (1.0 - self.file_share) * cosines[n_different as usize]
-                + self.file_share * self.files[file as usize];
-            top.push(estimate, key, (file, vector));
-            key += 1;
+        let mut n_different = Vec::new();
+        self.for_each_file(allows_file, |file, vectors, columns| {
+            n_different.clear();
+            let signs = &columns.signs[vectors.start as usize..vectors.end as usize];
+            differences(&self.query_signs, signs, &mut n_different);
+            let of_file = self.file_share * self.files[file as usize];
+            for (vector, &n) in vectors.zip(&n_different) {
+                let estimate = (1.0 - self.file_share) * cosines[n as usize] + of_file;
+                if !top.rejects(estimate) {
+                    top.push(estimate, key, (file, vector));
+                }
+                key += 1;
+            }
         });
         let mut chosen = top.into_sorted();
         chosen.sort_unstable_by_key(|&(_, key, _)| key);
         chosen.into_iter().map(|(_, _, vector)| vector).collect()
     }
 
-    /// Visits the vectors of all live files, by root, path and line.
-    fn for_each_vector(
+    /// Visits the vectors of each live file, by root and path.
+    fn for_each_file(
         &self,
         allows_file: impl Fn(u32) -> bool,
-        mut visit: impl FnMut(u32, u32, &Columns),
+        mut visit: impl FnMut(u32, std::ops::Range<u32>, &Columns),
     ) {
         for (at, file) in (0u32..).zip(&self.snapshot.files) {
             if file.n_chunks == 0 || !allows_file(at) {
@@ -254,9 +271,8 @@ impl<'s> SemanticScorer<'s> {
             let columns = &self.columns[file.segment as usize];
             let first = (file.first_chunk - segment.base) as usize;
             let last = first + file.n_chunks as usize - 1;
-            for vector in columns.vector_of_chunk[first]..=columns.vector_of_chunk[last] {
-                visit(at, vector, columns);
-            }
+            let vectors = columns.vector_of_chunk[first]..columns.vector_of_chunk[last] + 1;
+            visit(at, vectors, columns);
         }
     }
 }

@@ -1,3 +1,5 @@
+//! The counts beside those of tiktoken-rs.
+
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;

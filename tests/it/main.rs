@@ -1,0 +1,18 @@
+//! The engine seen from outside: what it answers, what it survives, what it leaves behind.
+//!
+//! Every test builds its own tree and storage in a temporary folder. No sleeps as synchronisation, no network, no Node.
+#![allow(clippy::unwrap_used, reason = "a failing helper fails its test")]
+
+mod answers;
+mod bad_input;
+mod child;
+mod code;
+mod concurrent;
+mod damage;
+mod filters;
+mod incremental;
+mod interrupt;
+mod ranking;
+mod support;
+mod tidy;
+mod unchanged;
