@@ -1,6 +1,6 @@
 //! Brings the stored index up to date with the files.
 //!
-//! In: roots and settings. Out: a committed state of the store, and a report. [`sync`] walks, compares stats with the
+//! In: roots and settings. Out: a committed state of the store, and a report. [`sync()`] walks, compares stats with the
 //! stored ones, reads what changed in parallel, and publishes everything in one transaction a root. Unchanged files are
 //! never opened. A file that cannot be read is a line of the report; `Err` means that nothing was published, and what
 //! was finished stays as a checkpoint for the next run.

@@ -300,15 +300,15 @@ impl Snapshot {
         let directory = self.directory(connection, segment)?;
         let Some(position) = directory.block_of(term) else { return Ok(()) };
         let id = segment.first_block + position as i64;
-        let block = cached(&self.blocks, id, || {
+        let read = || {
             self.database.run(|| {
                 connection
                     .prepare_cached("SELECT data FROM postings WHERE id = ?1 AND segment = ?2")?
                     .query_row([id, segment.id], |row| row.get::<_, Vec<u8>>(0))
             })
-        })?;
-        let content = unseal(&block).ok_or_else(|| self.database.damaged("a dictionary block"))?;
-        match find_in_block(content, term) {
+        };
+        let block = cached(&self.blocks, id, read, || self.database.damaged("a dictionary block"))?;
+        match find_in_block(&block, term) {
             Ok(Some(entry)) => visit(entry.document_frequency, entry.postings),
             Ok(None) => {}
             Err(()) => return Err(self.database.damaged("a dictionary block")),
@@ -396,7 +396,7 @@ impl Snapshot {
             let n = ((end - position) as usize).min(BLOCK_BYTES - from);
             let data = self.text_row(connection, segment, row)?;
             let part = reader
-                .read(unseal(&data).unwrap_or_default(), block, from + n)
+                .read(&data, block, from + n)
                 .ok_or_else(|| self.database.damaged("a text row"))?;
             text.extend_from_slice(&part[from..]);
             position += n as u64;
@@ -405,13 +405,14 @@ impl Snapshot {
     }
 
     fn text_row(&self, connection: &Connection, segment: SegmentId, row: u32) -> Result<Arc<[u8]>> {
-        cached(&self.texts, (segment, row), || {
+        let read = || {
             self.database.run(|| {
                 connection
                     .prepare_cached("SELECT data FROM texts WHERE segment = ?1 AND row = ?2")?
                     .query_row(params![segment, row], |row| row.get::<_, Vec<u8>>(0))
             })
-        })
+        };
+        cached(&self.texts, (segment, row), read, || self.database.damaged("a text row"))
     }
 
     /// What the last run left out, by root and path.
@@ -443,18 +444,20 @@ impl Snapshot {
     }
 }
 
-/// Answers from the cache, or reads and keeps; an over-full cache starts anew.
+/// Answers from the cache, or reads and keeps; an over-full cache starts anew. What is read is sealed.
 fn cached<K: std::hash::Hash + Eq>(
     cache: &Cache<K>,
     key: K,
     read: impl FnOnce() -> Result<Vec<u8>>,
+    damaged: impl FnOnce() -> StoreError,
 ) -> Result<Arc<[u8]>> {
     let mut cache = cache.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let (entries, n_bytes) = &mut *cache;
     if let Some(value) = entries.get(&key) {
         return Ok(Arc::clone(value));
     }
-    let value: Arc<[u8]> = read()?.into();
+    let sealed = read()?;
+    let value: Arc<[u8]> = unseal(&sealed).ok_or_else(damaged)?.into();
     if *n_bytes + value.len() > CACHE_BYTES {
         entries.clear();
         *n_bytes = 0;

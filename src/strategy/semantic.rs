@@ -5,7 +5,7 @@
 //! vector's with that of the mean of its file, which steadies it. The sums over vectors are exact in any order, so the
 //! result does not depend on segments.
 //!
-//! All vectors are scored exactly up to 20,000 of them. Above, the angle is first estimated from the signs alone (the
+//! All vectors are scored exactly up to 6,000 of them. Above, the angle is first estimated from the signs alone (the
 //! share of equal signs grows with the cosine: Charikar, STOC 2002), and the most promising are scored exactly.
 
 use rusqlite::Connection;
@@ -19,7 +19,7 @@ use crate::query::Query;
 use crate::store::{self, Columns, FileRow, Snapshot, mean_vector};
 
 /// Up to so many vectors, each is scored exactly: some 25 ns a vector.
-const EXACT_VECTORS: usize = 20_000;
+const EXACT_VECTORS: usize = 6_000;
 /// Above, so many of the most promising are, or this share if it is more.
 const LEAST_RESCORED: usize = 2048;
 const RESCORED_SHARE: usize = 64;

@@ -1,8 +1,10 @@
 //! Measures ranking.
 //!
-//!     cargo run --release -p sextant-benches --bin ranking --
-//!         [--semble LABELS CHECKOUTS] [--questions FILE CHECKOUTS] [--strategy hybrid|tfidf|embeddings]
-//!         [--set CONSTANT=VALUE]… [--per-repository] [--worst N] [--tune]
+//! ```sh
+//! cargo run --release -p sextant-benches --bin ranking -- \
+//!     [--semble LABELS CHECKOUTS] [--questions FILE CHECKOUTS] [--strategy hybrid|tfidf|embeddings] \
+//!     [--set CONSTANT=VALUE]… [--per-repository] [--worst N] [--tune]
+//! ```
 //!
 //! Prints NDCG@10 over repositories by language and category, and for questions with spans by file and by span.
 //! `--tune` improves the constants one by one and says what of the gain carries over to repositories that were not

@@ -1,6 +1,8 @@
 //! Measures indexing and searching, beside tantivy and SQLite's FTS5 in the same run.
 //!
-//!     cargo run --release -p sextant-benches --features references --bin speed -- FOLDER…
+//! ```sh
+//! cargo run --release -p sextant-benches --features references --bin speed -- FOLDER…
+//! ```
 //!
 //! Every figure is the CPU time (user and system) and the peak memory of a child process that does one thing, because
 //! wall time on a shared machine is noise. "x read" is CPU over that of walking the folder and reading every file,

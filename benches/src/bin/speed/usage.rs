@@ -31,6 +31,10 @@ impl Usage {
 pub fn run(step: &str, root: &Path, storage: &Path) -> Usage {
     let program = std::env::current_exe().expect("the program knows its path");
     let started = Instant::now();
+    #[expect(
+        clippy::zombie_processes,
+        reason = "wait4 below waits for it, and gives its usage too"
+    )]
     let child = Command::new(program)
         .args(["--child", step])
         .args([root, storage])
