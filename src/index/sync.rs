@@ -1,6 +1,5 @@
 //! One run: walk, plan, read, publish.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -9,7 +8,7 @@ use super::plan::{Plan, UNTRUSTED_MTIME_NS, plan};
 use super::progress::Meter;
 use crate::config::{Config, PerformanceMode, WalkConfig};
 use crate::error::Error;
-use crate::store::{Changes, Database, FileRow, RootId, SegmentId, SkipRow, Snapshot, Writer};
+use crate::store::{Changes, Database, FileRow, RootId, SkipRow, Snapshot, Writer};
 use crate::task::{CancelToken, Phase, ProgressSink};
 use crate::walk::{self, Walk, WalkError};
 
@@ -243,7 +242,7 @@ fn sync_root(
     let skip_report = skip_report(id, &root.walk, &plan, &unreadable);
     changes.skipped = (skip_report != skipped).then_some(skip_report);
     // A file that is still there was removed by a rule: no trace of its text may stay.
-    let hidden: BTreeSet<SegmentId> = plan
+    changes.hidden = plan
         .removed
         .iter()
         .filter(|file| root.path.join(&file.meta.path).symlink_metadata().is_ok())
@@ -259,7 +258,6 @@ fn sync_root(
         return Ok(());
     }
     writer.publish(id, &changes)?;
-    writer.rewrite(id, &hidden)?;
     writer.compact(id)?;
     meter.finish();
     Ok(())

@@ -3,7 +3,7 @@
 //! Text, columns and records are copied; postings are merged term by term in one pass over all dictionaries, with the
 //! chunks renumbered. What a search computes does not change, only what it costs.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use rusqlite::params;
 
@@ -34,7 +34,7 @@ struct Renumbering {
 }
 
 impl Writer {
-    /// Merges segments of `root` if there are too many, or too many dead chunks in them.
+    /// Merges segments of `root` if there are too many, or too many dead chunks in them, or text that must go.
     ///
     /// # Errors
     /// [`super::StoreError`]; nothing has then changed.
@@ -46,22 +46,6 @@ impl Writer {
             self.merge(root, &snapshot, &chosen)?;
             self.commit()?;
         }
-    }
-
-    /// Rewrites these segments of `root` without their dead chunks.
-    ///
-    /// # Errors
-    /// [`super::StoreError`]; nothing has then changed.
-    pub fn rewrite(&mut self, root: RootId, segments: &BTreeSet<SegmentId>) -> Result<()> {
-        for &segment in segments {
-            let snapshot = self.snapshot_of(root)?;
-            if let Some(at) = snapshot.segments.iter().position(|row| row.id == segment) {
-                self.begin()?;
-                self.merge(root, &snapshot, &[at])?;
-                self.commit()?;
-            }
-        }
-        Ok(())
     }
 
     fn snapshot_of(&self, root: RootId) -> Result<Snapshot> {
@@ -287,7 +271,8 @@ fn choose(snapshot: &Snapshot) -> Option<Vec<usize>> {
     let mut tiers: HashMap<u32, Vec<usize>> = HashMap::new();
     for (at, segment) in snapshot.segments.iter().enumerate() {
         let n_dead = segment.n_chunks - live[at];
-        if f64::from(n_dead) > MAX_DEAD_SHARE * f64::from(segment.n_chunks) {
+        let is_mostly_dead = f64::from(n_dead) > MAX_DEAD_SHARE * f64::from(segment.n_chunks);
+        if is_mostly_dead || segment.must_rewrite {
             return Some(vec![at]);
         }
         let tier = (live[at] / SMALLEST_TIER_CHUNKS)

@@ -20,7 +20,9 @@ CREATE TABLE segments(
     first_block INTEGER NOT NULL,
     directory BLOB NOT NULL,
     -- Sum of the vectors in fixed point: exact in any order.
-    vector_sum BLOB NOT NULL
+    vector_sum BLOB NOT NULL,
+    -- Whether it holds text that must go: of a file that a rule now leaves out.
+    must_rewrite INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE files(
     id INTEGER PRIMARY KEY,

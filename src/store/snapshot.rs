@@ -67,6 +67,8 @@ pub struct SegmentRow {
     pub first_block: i64,
     /// Whether any of its chunks are dead.
     pub has_dead: bool,
+    /// Whether it holds text that must go.
+    pub must_rewrite: bool,
     pub(super) vector_sum: Box<[i64; DIM]>,
 }
 
@@ -166,7 +168,7 @@ impl Snapshot {
         let rows = database.run(|| {
             connection
                 .prepare_cached(
-                    "SELECT id, n_chunks, n_files, first_block, vector_sum
+                    "SELECT id, n_chunks, n_files, first_block, vector_sum, must_rewrite
                      FROM segments WHERE root = ?1 AND live = 1 ORDER BY id",
                 )?
                 .query_map([root], |row| {
@@ -179,6 +181,7 @@ impl Snapshot {
                         n_files: row.get(2)?,
                         first_block: row.get(3)?,
                         has_dead: false,
+                        must_rewrite: row.get(5)?,
                         vector_sum: Box::new([0; DIM]),
                     };
                     Ok((segment, sum))

@@ -7,8 +7,8 @@
 use zstd::zstd_safe::{DCtx, InBuffer, OutBuffer};
 
 /// Bytes of text that are compressed together.
-/// Source: rails at level 3, 64 KiB takes 0.233 of the text, 32 KiB 0.244; decompressing 64 KiB for each of 32 hits was
-/// 45% of a search, and zstd cannot stop inside a block.
+/// Source: rails at level 3, 64 KiB takes 0.233 of the text and 32 KiB 0.244; decompressing 64 KiB for each of 32 hits was
+/// 45% of a search, and zstd cannot stop inside a block of its own.
 pub const BLOCK_BYTES: usize = 32 * 1024;
 const ROW_BLOCKS: usize = 8;
 const LEVEL: i32 = 3;

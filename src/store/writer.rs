@@ -42,6 +42,8 @@ pub struct Changes<'a> {
     pub touched: Vec<(i64, u64, i64)>,
     /// The whole skip report, if it differs from the stored one.
     pub skipped: Option<Vec<SkipRow>>,
+    /// Segments that hold text of files that a rule now leaves out; the next [`Writer::compact`] rewrites them.
+    pub hidden: BTreeSet<SegmentId>,
 }
 
 impl Writer {
@@ -204,7 +206,7 @@ impl Writer {
                 }
             }
             self.connection
-                .prepare_cached("INSERT INTO segments VALUES(?1,?2,?3,?4,?5,?6,?7,?8)")?
+                .prepare_cached("INSERT INTO segments VALUES(?1,?2,?3,?4,?5,?6,?7,?8,0)")?
                 .execute(params![
                     summary.id,
                     root,
@@ -312,6 +314,11 @@ impl Writer {
             connection
                 .execute("UPDATE segments SET live = 1 WHERE root = ?1 AND live = 0", [root])?;
             connection.execute("UPDATE roots SET complete = 1 WHERE id = ?1", [root])?;
+            let mut mark =
+                connection.prepare_cached("UPDATE segments SET must_rewrite = 1 WHERE id = ?1")?;
+            for &segment in &changes.hidden {
+                mark.execute([segment])?;
+            }
             let mut touch = connection
                 .prepare_cached("UPDATE files SET size = ?2, mtime_ns = ?3 WHERE id = ?1")?;
             for &(id, size, mtime_ns) in &changes.touched {
