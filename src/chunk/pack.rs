@@ -95,6 +95,7 @@ impl<'a> Packer<'a> {
     /// Packs the items of one level, `span` being all lines of it.
     fn level(&mut self, span: Range<usize>, items: &[&'a Item], owner: &Owner<'a>) {
         let mut group: Vec<Unit<'a>> = Vec::new();
+        let n_before = self.chunks.len();
         for unit in units(self.lines, span, items) {
             if !self.lines.fit(&unit.lines) || self.is_transparent(&unit) {
                 let mut unit = unit;
@@ -104,7 +105,7 @@ impl<'a> Packer<'a> {
                     unit.lines.start = group.first().map_or(unit.lines.start, |u| u.lines.start);
                     group.clear();
                 }
-                self.flush(&mut group, owner);
+                self.flush(&mut group, owner, n_before);
                 self.split(&unit, owner);
                 continue;
             }
@@ -119,11 +120,11 @@ impl<'a> Packer<'a> {
                 true
             };
             if !(joins && fits_group) {
-                self.flush(&mut group, owner);
+                self.flush(&mut group, owner, n_before);
             }
             group.push(unit);
         }
-        self.flush(&mut group, owner);
+        self.flush(&mut group, owner, n_before);
     }
 
     /// Whether `unit` is a namespace around several definitions that deserve chunks of their own.
@@ -158,11 +159,12 @@ impl<'a> Packer<'a> {
             && !group.iter().any(|unit| unit.main().is_some_and(|i| i.kind == ItemKind::Section))
     }
 
-    /// Emits `group` as one chunk and empties it.
-    fn flush(&mut self, group: &mut Vec<Unit<'a>>, owner: &Owner<'a>) {
+    /// Emits `group` as one chunk and empties it. A crumb joins the chunk before, but only one of the same level, which are
+    /// those after the first `n_before`: the head of a class is no part of what stands before the class.
+    fn flush(&mut self, group: &mut Vec<Unit<'a>>, owner: &Owner<'a>, n_before: usize) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
         let lines = first.lines.start..last.lines.end;
-        if self.is_crumb(group) && self.extend_last(&lines) {
+        if self.chunks.len() > n_before && self.is_crumb(group) && self.extend_last(&lines) {
             group.clear();
             return;
         }

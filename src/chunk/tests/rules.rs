@@ -334,3 +334,19 @@ fn a_line_too_long_for_a_chunk_is_cut_at_character_borders() {
     let found = chunks("a.txt", "plaintext", &text);
     assert!(found.iter().filter(|part| part.lines.start == 1).count() > 3);
 }
+
+#[test]
+fn the_head_of_an_over_long_class_is_no_part_of_what_stands_before_it() {
+    let body: String = (0..90).map(|i| format!("        value_{i} = compute({i})\n")).collect();
+    let text = format!(
+        "def before():\n    one()\n    two()\n\n\nclass Pattern:\n    def __init__(self):\n{body}\n    def match(self):\n        return 1\n"
+    );
+    let chunks = chunk_named("a.py", "python", &text, &TokenCounter::new());
+    assert!(!text[chunks[0].bytes.as_range()].contains("class Pattern"));
+    let with_head: Vec<_> = chunks
+        .iter()
+        .filter(|chunk| text[chunk.bytes.as_range()].contains("class Pattern"))
+        .map(|chunk| (chunk.kind, chunk.name.as_deref()))
+        .collect();
+    assert_eq!(with_head, [(ChunkKind::Class, Some("Pattern"))]);
+}
