@@ -448,11 +448,11 @@ fn truncated(snapshot: &Snapshot) -> Option<Degradation> {
 fn skipped_paths(snapshot: &Snapshot, connection: &Connection) -> Result<Vec<SkippedPath>, Error> {
     Ok(snapshot
         .skipped(connection)?
-        .into_iter()
+        .iter()
         .map(|row| SkippedPath {
             root: snapshot.root_path(row.root).to_owned(),
-            path: row.path,
-            reason: row.reason,
+            path: row.path.clone(),
+            reason: row.reason.clone(),
         })
         .collect())
 }

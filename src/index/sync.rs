@@ -107,14 +107,20 @@ pub fn sync(
     let patience = if has_index { PATIENCE } else { PATIENCE_WITHOUT_INDEX };
     let lock = database.lock(cancel, patience)?.ok_or(Error::Cancelled)?;
     let mut writer = Writer::open(database, lock)?;
+    let keys: Vec<String> = walked.iter().map(|root| root.key.clone()).collect();
+    let snapshot = writer.snapshot(&keys, Some(current.0))?;
     let mut report = SyncReport::default();
+    let mut is_hidden = false;
     for root in &walked {
-        sync_root(cancel, progress, &mut writer, root, config, &mut report)?;
+        is_hidden |=
+            sync_root(cancel, progress, &mut writer, &snapshot, root, config, &mut report)?;
     }
     report.notice = writer.take_notice()?.map(|(code, message)| {
         (if code == "INDEX_DAMAGED" { "INDEX_DAMAGED" } else { "INDEX_OUTDATED" }, message)
     });
-    writer.checkpoint();
+    writer.collect_garbage()?;
+    writer.compact(cancel, &snapshot)?;
+    writer.checkpoint(is_hidden);
     Ok(report)
 }
 
@@ -188,15 +194,20 @@ fn sync_root(
     cancel: &CancelToken,
     progress: &dyn ProgressSink,
     writer: &mut Writer,
+    snapshot: &Snapshot,
     root: &WalkedRoot<'_>,
     config: &Config,
     report: &mut SyncReport,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     let id = writer.root(&root.key)?;
-    let snapshot = writer.snapshot(std::slice::from_ref(&root.key))?;
-    let skipped = writer.skipped(&snapshot)?;
+    let skipped: Vec<SkipRow> = snapshot
+        .skipped(writer.connection())?
+        .iter()
+        .filter(|row| row.root == id)
+        .cloned()
+        .collect();
     let staged = writer.staged(id)?;
-    let plan = plan(&root.walk.files, &snapshot.files, staged, &skipped);
+    let plan = plan(&root.walk.files, rows_of(&snapshot.files, id), staged, &skipped);
     writer.drop_staged(&plan.stale)?;
 
     let meter = Meter::start(progress, Phase::Index, plan.read.len() as u64);
@@ -248,19 +259,17 @@ fn sync_root(
         .filter(|file| root.path.join(&file.meta.path).symlink_metadata().is_ok())
         .map(|file| snapshot.segments[file.segment as usize].id)
         .collect();
-    let is_published = !snapshot.incomplete.is_empty()
+    let is_published = snapshot.incomplete.contains(&root.key)
         || !plan.resumed.is_empty()
         || n_indexed > 0
         || !changes.removed.is_empty()
         || !changes.touched.is_empty()
         || changes.skipped.is_some();
-    if !is_published {
-        return Ok(());
+    if is_published {
+        writer.publish(id, &changes)?;
     }
-    writer.publish(id, &changes)?;
-    writer.compact(id)?;
     meter.finish();
-    Ok(())
+    Ok(!changes.hidden.is_empty())
 }
 
 fn count_indexed<'a>(row: Option<&'a FileRow>, changes: &mut Changes<'a>, report: &mut SyncReport) {

@@ -3,14 +3,14 @@
 //! The columns of a segment never change, so they are shared between snapshots; what depends on which files are live is
 //! computed by those who ask.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use rusqlite::Connection;
 
 use super::codec::unseal;
 use super::error::Result;
-use super::segment::{STARTS_VECTOR, SegmentId};
+use super::reads::lock;
+use super::segment::STARTS_VECTOR;
 use super::snapshot::{SegmentRow, Snapshot};
 use crate::embed::DIM;
 use crate::embed::quantize::{PACKED_BYTES, Signs, pack, signs, unpack};
@@ -43,11 +43,6 @@ impl Columns {
 }
 
 impl Snapshot {
-    pub(super) fn loaded_columns(&self) -> HashMap<SegmentId, Arc<Columns>> {
-        let loaded = self.columns.get().into_iter().flatten();
-        self.segments.iter().map(|segment| segment.id).zip(loaded.cloned()).collect()
-    }
-
     /// The columns of each segment, read at the first call.
     ///
     /// # Errors
@@ -58,12 +53,24 @@ impl Snapshot {
         }
         let columns = (0u32..)
             .zip(&self.segments)
-            .map(|(at, segment)| match self.inherited.get(&segment.id) {
-                Some(columns) => Ok(Arc::clone(columns)),
-                None => self.read_columns(connection, at, segment).map(Arc::new),
-            })
+            .map(|(at, _)| self.columns_of(connection, at))
             .collect::<Result<Vec<_>>>()?;
         Ok(self.columns.get_or_init(|| columns))
+    }
+
+    /// The columns of the segment at position `at`.
+    ///
+    /// # Errors
+    /// [`super::StoreError`].
+    pub(super) fn columns_of(&self, connection: &Connection, at: u32) -> Result<Arc<Columns>> {
+        let segment = &self.segments[at as usize];
+        let mut known = lock(&self.caches.columns);
+        if let Some(columns) = known.get(&segment.id) {
+            return Ok(Arc::clone(columns));
+        }
+        let columns = Arc::new(self.read_columns(connection, at, segment)?);
+        known.insert(segment.id, Arc::clone(&columns));
+        Ok(columns)
     }
 
     fn read_columns(

@@ -91,6 +91,15 @@ impl Database {
         }
     }
 
+    /// Puts an empty database in the place of this one. The caller holds the lock.
+    ///
+    /// # Errors
+    /// A file that cannot be removed.
+    pub fn recreate(&self) -> Result<()> {
+        self.move_files(None)?;
+        self.create(None)
+    }
+
     /// Moves a damaged database aside, deleting nothing, and makes a new one. The caller holds the lock.
     ///
     /// # Errors
@@ -154,6 +163,8 @@ impl Database {
         let mut connection = self.connect()?;
         self.run(|| {
             connection.pragma_update(None, "page_size", 4096)?;
+            // Unused pages can be given back in steps, without a copy of the database in a temporary folder.
+            connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
             connection.pragma_update(None, "journal_mode", "WAL")?;
             let transaction =
                 connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
@@ -163,7 +174,8 @@ impl Database {
             if version == 0 {
                 transaction.execute_batch(CREATE)?;
                 transaction.execute(
-                    "INSERT INTO meta VALUES('profile', ?1), ('generation', 0), ('last_segment', 0)",
+                    "INSERT INTO meta
+                     VALUES('profile', ?1), ('generation', 0), ('last_segment', 0), ('log_start', 0)",
                     [&self.profile],
                 )?;
                 if let Some(notice) = notice {
@@ -191,6 +203,8 @@ impl Database {
             // What is deleted is overwritten: the text of a file that became ignored must not stay.
             connection.pragma_update(None, "secure_delete", "ON")?;
             connection.pragma_update(None, "cache_size", -8192)?;
+            // Sorting and the like must not depend on room in another file system.
+            connection.pragma_update(None, "temp_store", "MEMORY")?;
             connection.pragma_update(None, "journal_size_limit", 16 << 20)?;
             connection.set_prepared_statement_cache_capacity(64);
             Ok(connection)
@@ -270,6 +284,12 @@ impl Database {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Bytes of the log.
+    #[must_use]
+    pub fn log_bytes(&self) -> u64 {
+        fs::metadata(self.folder.join("index.db-wal")).map_or(0, |metadata| metadata.len())
     }
 
     /// Bytes of the database and its log.

@@ -4,19 +4,24 @@
 //! chunks renumbered. What a search computes does not change, only what it costs.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
 use rusqlite::params;
 
 use super::codec::{Posting, Postings, unseal, write_posting};
-use super::columns::add_fixed_point;
+use super::columns::{Columns, add_fixed_point};
 use super::dictionary::{DictionaryWriter, Entries, PATH_PREFIX};
 use super::error::Result;
+use super::files::FileRow;
+use super::publish::{log_changes, next_generation};
 use super::segment::{PART_CHUNKS, STARTS_VECTOR, SegmentId, SegmentSummary};
-use super::snapshot::{FileRow, RootId, Snapshot};
+use super::snapshot::{RootId, Snapshot};
 use super::text::TextWriter;
-use super::writer::{Writer, bump_generation, drop_segment};
+use super::writer::Writer;
 use crate::embed::DIM;
 use crate::span::ByteRange;
+use crate::task::CancelToken;
 
 /// Segments of about one size are merged once there are this many of them. Unmeasured: look-ups cost a read per segment,
 /// merging costs a rewrite.
@@ -34,30 +39,38 @@ struct Renumbering {
 }
 
 impl Writer {
-    /// Merges segments of `root` if there are too many, or too many dead chunks in them, or text that must go.
+    /// Merges segments of the roots of `before` if there are too many of a root, or too many dead chunks in them, or text
+    /// that must go. `before`: any earlier state of the roots. What a cancelled merge had written is deleted again.
     ///
     /// # Errors
-    /// [`super::StoreError`]; nothing has then changed.
-    pub fn compact(&mut self, root: RootId) -> Result<()> {
-        loop {
-            let snapshot = self.snapshot_of(root)?;
-            let Some(chosen) = choose(&snapshot) else { return Ok(()) };
-            self.begin()?;
-            self.merge(root, &snapshot, &chosen)?;
-            self.commit()?;
+    /// [`super::StoreError`]; searches then find what they found before.
+    pub fn compact(&mut self, cancel: &CancelToken, before: &Snapshot) -> Result<()> {
+        let roots: Vec<String> = before.roots.iter().map(|(_, path)| path.clone()).collect();
+        let mut snapshot = self.snapshot(&roots, Some(before))?;
+        while let Some(chosen) = choose(&snapshot) {
+            let merged = self.merge(cancel, &snapshot, &chosen);
+            if !matches!(merged, Ok(true)) {
+                self.roll_back();
+            }
+            self.collect_garbage()?;
+            if !merged? {
+                return Ok(());
+            }
+            snapshot = self.snapshot(&roots, Some(&snapshot))?;
         }
+        self.give_space_back()
     }
 
-    fn snapshot_of(&self, root: RootId) -> Result<Snapshot> {
-        let path: String = self.database.run(|| {
-            self.connection
-                .query_row("SELECT path FROM roots WHERE id = ?1", [root], |row| row.get(0))
-        })?;
-        self.snapshot(&[path])
-    }
-
-    fn merge(&mut self, root: RootId, snapshot: &Snapshot, chosen: &[usize]) -> Result<()> {
+    /// False if `cancel` came first. Rows are written in small transactions; they belong to no segment until the last one,
+    /// which makes the new segment current and the old ones go.
+    fn merge(
+        &mut self,
+        cancel: &CancelToken,
+        snapshot: &Snapshot,
+        chosen: &[usize],
+    ) -> Result<bool> {
         let id = self.next_segment()?;
+        let root = snapshot.segments[chosen[0]].root;
         let mut files: Vec<&FileRow> = snapshot
             .files
             .iter()
@@ -67,12 +80,29 @@ impl Writer {
         files.sort_by_key(|file| (file.segment, file.ordinal));
         let renumbering = renumber(snapshot, chosen, &files);
         let (n_chunks, vector_sum) = self.copy_columns(snapshot, &files, id)?;
-        let text_starts = self.copy_text(snapshot, &files, id)?;
-        let (blocks, directory) = self.merge_dictionaries(snapshot, chosen, &renumbering)?;
-        let summary =
-            SegmentSummary { id, n_chunks, blocks, directory, vector_sum, files: Vec::new() };
-        self.insert_segment(root, &summary, true)?;
+        let Some(text_starts) = self.copy_text(cancel, snapshot, &files, id)? else {
+            return Ok(false);
+        };
+        let Some((first_block, directory)) =
+            self.merge_dictionaries(cancel, (snapshot, chosen), &renumbering, id)?
+        else {
+            return Ok(false);
+        };
+        let summary = SegmentSummary {
+            id,
+            n_chunks,
+            blocks: Vec::new(),
+            directory,
+            vector_sum,
+            files: Vec::new(),
+        };
+        self.commit()?;
+        self.begin()?;
+        self.insert_segment(root, &summary, first_block, true)?;
         self.database.run(|| {
+            let generation = next_generation(&self.connection)?;
+            let moved: Vec<i64> = files.iter().map(|file| file.id).collect();
+            log_changes(&self.connection, generation, &moved)?;
             let mut move_file = self.connection.prepare_cached(
                 "UPDATE files SET segment = ?2, ordinal = ?3, first_chunk = ?4, text_start = ?5 WHERE id = ?1",
             )?;
@@ -86,10 +116,14 @@ impl Writer {
                 params![id, files.len() as i64],
             )?;
             for &old in chosen {
-                drop_segment(&self.connection, snapshot.segments[old].id)?;
+                self.connection
+                    .prepare_cached("DELETE FROM segments WHERE id = ?1")?
+                    .execute([snapshot.segments[old].id])?;
             }
-            bump_generation(&self.connection)
-        })
+            Ok(())
+        })?;
+        self.commit()?;
+        Ok(true)
     }
 
     fn copy_columns(
@@ -102,10 +136,15 @@ impl Writer {
         let (mut lengths, mut kinds, mut vectors) = (Vec::new(), Vec::new(), Vec::new());
         let mut n_chunks = 0u32;
         let mut part = 0;
-        let columns = snapshot.columns(&self.connection)?.to_vec();
+        let mut columns: HashMap<u32, Arc<Columns>> = HashMap::new();
         for file in files {
             let segment = &snapshot.segments[file.segment as usize];
-            let from = &columns[file.segment as usize];
+            let from = match columns.entry(file.segment) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(free) => {
+                    free.insert(snapshot.columns_of(&self.connection, file.segment)?)
+                }
+            };
             let first = (file.first_chunk - segment.base) as usize;
             let mut previous = None;
             for chunk in first..first + file.n_chunks as usize {
@@ -133,17 +172,21 @@ impl Writer {
         Ok((n_chunks, sum))
     }
 
-    /// Gives where each file's text starts.
+    /// Gives where each file's text starts; `None` if `cancel` came first.
     fn copy_text(
         &mut self,
+        cancel: &CancelToken,
         snapshot: &Snapshot,
         files: &[&FileRow],
         id: SegmentId,
-    ) -> Result<Vec<u64>> {
+    ) -> Result<Option<Vec<u64>>> {
         let mut starts = Vec::with_capacity(files.len());
         let mut writer = TextWriter::default();
         let mut rows = Vec::new();
         for file in files {
+            if cancel.is_cancelled() {
+                return Ok(None);
+            }
             starts.push(writer.position());
             // Everything up to the last chunk's end; what follows is blank.
             let records = snapshot.records(&self.connection, file)?;
@@ -159,15 +202,17 @@ impl Writer {
             }
         }
         writer.finish(&mut |row, data| self.add_text(id, row, data))?;
-        Ok(starts)
+        Ok(Some(starts))
     }
 
+    /// Gives the row of the first block and the directory; `None` if `cancel` came first.
     fn merge_dictionaries(
-        &self,
-        snapshot: &Snapshot,
-        chosen: &[usize],
+        &mut self,
+        cancel: &CancelToken,
+        (snapshot, chosen): (&Snapshot, &[usize]),
         renumbering: &Renumbering,
-    ) -> Result<(Vec<Vec<u8>>, Vec<u8>)> {
+        id: SegmentId,
+    ) -> Result<Option<(i64, Vec<u8>)>> {
         let mut cursors = Vec::with_capacity(chosen.len());
         for &segment in chosen {
             let mut cursor = Cursor::new(snapshot.segments[segment].id);
@@ -175,12 +220,25 @@ impl Writer {
             cursors.push(cursor);
         }
         let mut merged = DictionaryWriter::default();
+        let mut first_block = None;
         let mut postings = Vec::new();
         loop {
+            for block in merged.blocks.drain(..) {
+                if cancel.is_cancelled() {
+                    return Ok(None);
+                }
+                let row = self.add_block(id, block)?;
+                first_block.get_or_insert(row);
+            }
             let Some(term) =
                 cursors.iter().filter_map(|cursor| cursor.current.as_ref().map(|(t, _)| t)).min()
             else {
-                return Ok(merged.finish());
+                let (blocks, directory) = merged.finish();
+                for block in blocks {
+                    let row = self.add_block(id, block)?;
+                    first_block.get_or_insert(row);
+                }
+                return Ok(Some((first_block.unwrap_or_default(), directory)));
             };
             let term = term.clone();
             postings.clear();
@@ -268,7 +326,7 @@ fn choose(snapshot: &Snapshot) -> Option<Vec<usize>> {
     for file in &snapshot.files {
         live[file.segment as usize] += file.n_chunks;
     }
-    let mut tiers: HashMap<u32, Vec<usize>> = HashMap::new();
+    let mut tiers: HashMap<(RootId, u32), Vec<usize>> = HashMap::new();
     for (at, segment) in snapshot.segments.iter().enumerate() {
         let n_dead = segment.n_chunks - live[at];
         let is_mostly_dead = f64::from(n_dead) > MAX_DEAD_SHARE * f64::from(segment.n_chunks);
@@ -278,7 +336,7 @@ fn choose(snapshot: &Snapshot) -> Option<Vec<usize>> {
         let tier = (live[at] / SMALLEST_TIER_CHUNKS)
             .checked_ilog(MERGE_FACTOR as u32)
             .map_or(0, |t| t + 1);
-        tiers.entry(tier).or_default().push(at);
+        tiers.entry((segment.root, tier)).or_default().push(at);
     }
     tiers.into_values().find(|tier| tier.len() >= MERGE_FACTOR)
 }

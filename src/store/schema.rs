@@ -1,16 +1,25 @@
 //! The tables, and the version that says which build understands them.
 
 /// Format of the database. A later one is refused, an earlier one is rebuilt.
-pub const FORMAT_VERSION: i64 = 1;
+pub const FORMAT_VERSION: i64 = 2;
 
 /// "SXTN": marks the file as ours.
 pub const APPLICATION_ID: i64 = 0x5358_544e;
 
 pub const CREATE: &str = "
 -- last_segment: numbers of segments are never used twice, since readers keep columns by number.
+-- log_start: `changes` is complete for what came after this generation.
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 -- complete: whether a whole index of the root was ever committed.
-CREATE TABLE roots(id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, complete INTEGER NOT NULL DEFAULT 0);
+-- skips: the generation in which its rows of `skipped` last changed.
+CREATE TABLE roots(
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,
+    complete INTEGER NOT NULL DEFAULT 0,
+    skips INTEGER NOT NULL DEFAULT 0
+);
+-- The rows of `files` that a generation added, changed or removed, so that readers need not read all of them again.
+CREATE TABLE changes(generation INTEGER NOT NULL, file INTEGER NOT NULL, PRIMARY KEY(generation, file)) WITHOUT ROWID;
 CREATE TABLE segments(
     id INTEGER PRIMARY KEY,
     root INTEGER NOT NULL,

@@ -52,14 +52,13 @@ fn a_second_sync_writes_nothing() {
         assert!(report.degraded.is_empty());
     }
     assert_eq!(bytes(&place), before);
+    // The last connection moves the log into the database.
     engine.close();
+    let closed = bytes(&place);
     let reopened = place.open();
     check(&sync(&reopened), [0, 0, 0, 5]);
     reopened.close();
-    let index = |bytes: &[(String, Vec<u8>)]| {
-        bytes.iter().find(|(name, _)| name == "index.db").map(|(_, content)| content.clone())
-    };
-    assert!(index(&bytes(&place)) == index(&before), "reopening wrote to the database");
+    assert!(bytes(&place) == closed, "reopening wrote to the database");
 }
 
 #[test]
