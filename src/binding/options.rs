@@ -198,6 +198,7 @@ fn ignore(argument: &Argument<'_>, standard: WalkConfig) -> Result<WalkConfig, F
             Some(argument) => argument.texts()?,
             None => standard.exclude,
         },
+        never_enter: standard.never_enter,
     })
 }
 

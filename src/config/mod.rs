@@ -34,6 +34,8 @@ pub struct WalkConfig {
     pub exclude_secrets: bool,
     /// Extra rules of the caller in .gitignore syntax, relative to each root.
     pub exclude: Vec<String>,
+    /// Folders that are left out whatever any rule says, as paths relative to the root without a final slash.
+    pub never_enter: Vec<String>,
 }
 
 /// How much of the machine an index run may take.
@@ -74,6 +76,7 @@ impl WalkConfig {
         use_default_exclusions: true,
         exclude_secrets: true,
         exclude: Vec::new(),
+        never_enter: Vec::new(),
     };
 }
 

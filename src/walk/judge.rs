@@ -1,8 +1,8 @@
 //! Does one entry of a folder belong to the workspace?
 //!
 //! In: the rules in force in the folder and the entry's name. Out: a [`Verdict`]. The order of precedence, from the
-//! last word down: .sextantignore files, the caller's own rules, the list of usual secrets, the default exclusions,
-//! git's rules; git's rules do not bear on tracked files. Pure but for the index of the repository, which is read
+//! last word down: the folders that are never entered, .sextantignore files, the caller's own rules, the list of usual
+//! secrets, the default exclusions, git's rules; git's rules do not bear on tracked files. Pure but for the index of the repository, which is read
 //! when a rule first asks for it.
 
 use std::rc::Rc;
@@ -11,6 +11,8 @@ use super::exclusions;
 use super::git::Repository;
 use super::rules::{self, Chain, Decision, Subject};
 use crate::config::WalkConfig;
+
+const NEVER_ENTERED: &str = "left out: another folder of the workspace or the index's own";
 
 /// The repository that a folder is in.
 #[derive(Clone, Debug)]
@@ -58,6 +60,9 @@ pub(super) struct Entry<'a> {
 /// Judges one entry of a folder where `rules` are in force.
 pub(super) fn judge(config: &WalkConfig, rules: &Rules, entry: Entry<'_>) -> Verdict {
     let Entry { path, root_bytes, name_at, is_folder } = entry;
+    if is_folder && config.never_enter.iter().any(|folder| *folder == path[root_bytes..]) {
+        return Verdict::Skip(NEVER_ENTERED.to_owned());
+    }
     let subject = Subject { path: path.as_bytes(), name_at, is_folder };
     let own = rules::decide(&rules.own, subject);
     if let Some(decision) = own.filter(Decision::excludes) {

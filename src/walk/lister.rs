@@ -1,32 +1,33 @@
 //! Goes through the folders of a root, one at a time, without recursion.
 //!
-//! In: a root and the configuration. Out: files and skips, not yet ordered. One folder is open at a time, whatever
-//! the depth of the tree.
+//! In: a root, the configuration and the part of the root that is asked for. Out: files and skips of that part, not yet
+//! ordered, or the answer that the part cannot be known alone. One folder is open at a time, whatever the depth of the
+//! tree. Where a part is asked for, the folders on the way to it are listed, and nothing else in them is looked at.
 
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, DirEntry, FileType};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use super::git::{self, GitEnvironment, Repository};
+use super::git::{self, GitEnvironment};
 use super::judge::{self, Entry, Rules, Verdict};
+use super::repositories::Repositories;
 use super::rules::{Chain, RuleFile};
-use super::{FileEntry, Skip, Walk, start};
+use super::scope::{Node, Reach, Scope};
+use super::{FileEntry, Skip, Walk, regular};
 use crate::config::WalkConfig;
 use crate::task::{CancelToken, Cancelled};
 
-/// git reads no larger ignore file.
-const MAX_IGNORE_FILE_BYTES: u64 = 100 << 20;
-
 /// A folder to be listed.
-pub(super) struct Folder {
+pub(super) struct Folder<'a> {
     /// Path from where rules count, with a final slash; empty for that place itself.
     pub(super) path: String,
     pub(super) rules: Rules,
     /// Whether the rules of the repository that it is the top of are in force already. The root counts as entered.
     pub(super) is_entered: bool,
+    /// How much of it is asked for.
+    pub(super) reach: Reach<'a>,
 }
 
 /// An entry of a folder; it keeps the folder open.
@@ -40,55 +41,56 @@ pub(super) struct Lister<'a> {
     pub(super) config: &'a WalkConfig,
     pub(super) environment: &'a GitEnvironment,
     /// The root, without links in it.
-    pub(super) root: &'a Path,
+    pub(super) root: PathBuf,
     /// Bytes of a path that name the root, with the final slash.
     pub(super) root_bytes: usize,
+    /// The part that is asked for.
+    pub(super) scope: &'a Scope,
     /// Folders still to be listed.
-    pub(super) pending: Vec<Folder>,
-    /// Linked work trees, kept for the end: by then it is known which repositories were walked.
-    pub(super) worktrees: Vec<Folder>,
-    /// The common folder of the repository that the root is a sub-folder of. Its work trees below the root are copies
-    /// only if something of the repository itself was found there.
-    pub(super) above: Option<PathBuf>,
-    /// The common folders of the repositories that were walked.
-    pub(super) walked: BTreeSet<PathBuf>,
+    pub(super) pending: Vec<Folder<'a>>,
+    pub(super) repositories: Repositories<'a>,
+    /// Whether there is a file outside of the part that is asked for.
+    pub(super) has_file_elsewhere: bool,
+    /// Whether the part cannot be known alone, or changes what the rest is.
+    pub(super) needs_whole: bool,
     pub(super) found: Walk,
 }
 
-impl Lister<'_> {
+impl<'a> Lister<'a> {
     /// Lists all pending folders and what is below them.
     pub(super) fn run(&mut self, cancel: &CancelToken) -> Result<(), Cancelled> {
         loop {
             while let Some(folder) = self.pending.pop() {
                 cancel.check()?;
                 self.list(folder);
+                if self.needs_whole {
+                    return Ok(());
+                }
             }
-            if let Some(common_dir) = self.above.take()
-                && !self.found.files.is_empty()
-            {
-                self.walked.insert(common_dir);
-            }
-            if self.worktrees.is_empty() {
+            if !self.settle_worktree() {
                 return Ok(());
-            }
-            self.worktrees.sort_by(|left, right| right.path.cmp(&left.path));
-            if let Some(folder) = self.worktrees.pop() {
-                self.enter_worktree(folder);
             }
         }
     }
 
     /// Where a folder or file is on disk.
-    fn absolute(&self, path: &str) -> PathBuf {
-        self.root.join(&path[self.root_bytes.min(path.len())..])
+    pub(super) fn absolute(&self, path: &str) -> PathBuf {
+        self.root.join(self.relative(path))
     }
 
-    fn skip(&mut self, path: &str, reason: impl Into<String>) {
-        let path = path[self.root_bytes.min(path.len())..].trim_end_matches('/').to_owned();
-        self.found.skipped.push(Skip { path, reason: reason.into() });
+    /// The path from the root, without a final slash.
+    pub(super) fn relative<'p>(&self, path: &'p str) -> &'p str {
+        path[self.root_bytes.min(path.len())..].trim_end_matches('/')
     }
 
-    fn list(&mut self, mut folder: Folder) {
+    pub(super) fn skip(&mut self, path: &str, reason: impl Into<String>) {
+        let path = self.relative(path);
+        if self.scope.covers(path) {
+            self.found.skipped.push(Skip { path: path.to_owned(), reason: reason.into() });
+        }
+    }
+
+    fn list(&mut self, mut folder: Folder<'a>) {
         let absolute = self.absolute(&folder.path);
         let entries = match read_folder(&absolute) {
             Ok((entries, None)) => entries,
@@ -104,6 +106,13 @@ impl Lister<'_> {
                 None => return,
             }
         }
+        if let Reach::Way(node) = folder.reach
+            && self.config.use_default_exclusions
+            && may_turn_bare(node, &entries)
+        {
+            self.needs_whole = true;
+            return;
+        }
         if self.config.use_default_exclusions
             && has(&entries, "HEAD")
             && has(&entries, "objects")
@@ -112,12 +121,19 @@ impl Lister<'_> {
             return self.skip(&folder.path, "git's own files (a repository without a work tree)");
         }
         self.read_ignore_files(&mut folder, &absolute, &entries);
+        if folder.reach.is_all() {
+            self.found.folders.push(self.relative(&folder.path).to_owned());
+        }
         let folder_bytes = absolute.as_os_str().len();
         let mut path = folder.path;
         let name_at = path.len();
         for Listed { name, entry } in entries {
             let lossy = name.to_string_lossy();
             if is_dot_git(&lossy, folder.rules.fold_case) {
+                continue;
+            }
+            let reach = folder.reach.below(&lossy);
+            if reach.is_none() && !self.wants_file_elsewhere() {
                 continue;
             }
             path.truncate(name_at);
@@ -131,11 +147,33 @@ impl Lister<'_> {
                 self.skip(&path, "path is longer than the system allows");
                 continue;
             }
-            self.take_or_skip(&entry, &path, name_at, &folder.rules);
+            match reach {
+                Some(reach) => self.take_or_skip(&entry, &path, name_at, &folder.rules, reach),
+                None => self.look_elsewhere(&entry, &path, name_at, &folder.rules),
+            }
         }
     }
 
-    fn take_or_skip(&mut self, entry: &DirEntry, path: &str, name_at: usize, rules: &Rules) {
+    /// Whether it matters that there is a file that is not asked for.
+    fn wants_file_elsewhere(&self) -> bool {
+        !self.has_file_elsewhere && self.repositories.above.is_some()
+    }
+
+    fn look_elsewhere(&mut self, entry: &DirEntry, path: &str, name_at: usize, rules: &Rules) {
+        if entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            let judged = Entry { path, root_bytes: self.root_bytes, name_at, is_folder: false };
+            self.has_file_elsewhere = judge::judge(self.config, rules, judged) == Verdict::Take;
+        }
+    }
+
+    fn take_or_skip(
+        &mut self,
+        entry: &DirEntry,
+        path: &str,
+        name_at: usize,
+        rules: &Rules,
+        reach: Reach<'a>,
+    ) {
         let kind = match entry.file_type() {
             Ok(kind) => kind,
             Err(error) => return self.skip(path, failure(&error)),
@@ -144,6 +182,9 @@ impl Lister<'_> {
             return self.skip(path, irregular(kind));
         }
         let is_folder = kind.is_dir();
+        if !is_folder && !reach.is_all() {
+            return;
+        }
         let judged = Entry { path, root_bytes: self.root_bytes, name_at, is_folder };
         let ignored = match judge::judge(self.config, rules, judged) {
             Verdict::Skip(reason) => return self.skip(path, reason),
@@ -152,7 +193,8 @@ impl Lister<'_> {
         };
         if is_folder {
             let rules = Rules { ignored, ..rules.clone() };
-            self.pending.push(Folder { path: format!("{path}/"), rules, is_entered: false });
+            let path = format!("{path}/");
+            self.pending.push(Folder { path, rules, is_entered: false, reach });
             return;
         }
         match entry.metadata() {
@@ -167,53 +209,7 @@ impl Lister<'_> {
         }
     }
 
-    /// A folder with a `.git` in it: a repository of its own, whose own rules then apply and no others of git's.
-    /// None: nothing is to be done with it now.
-    fn enter_repository(&mut self, folder: Folder, absolute: &Path) -> Option<Folder> {
-        let Some(repository) = Repository::at(self.environment, absolute) else {
-            return Some(folder);
-        };
-        let outer = folder.rules.home.as_ref();
-        if outer.is_some_and(|home| {
-            let path = folder.path.trim_end_matches('/').as_bytes();
-            home.repository.tracks_below(&path[home.top_bytes..])
-        }) {
-            // git takes such a folder for a plain part of the outer repository.
-            return Some(folder);
-        }
-        if repository.is_linked_worktree() {
-            self.worktrees.push(folder);
-            return None;
-        }
-        if !self.walked.insert(repository.common_dir().to_path_buf()) {
-            self.skip(&folder.path, "another work tree of a repository that is indexed already");
-            return None;
-        }
-        Some(self.with_repository(folder, repository))
-    }
-
-    fn enter_worktree(&mut self, folder: Folder) {
-        let Some(repository) = Repository::at(self.environment, &self.absolute(&folder.path))
-        else {
-            return self.skip(&folder.path, "vanished while the folder was listed");
-        };
-        let common_dir = repository.common_dir().to_path_buf();
-        if !self.walked.insert(common_dir.clone()) {
-            let shown = common_dir.parent().unwrap_or(&common_dir).display();
-            let reason =
-                format!("linked work tree of a repository that is indexed already ({shown})");
-            return self.skip(&folder.path, reason);
-        }
-        let folder = self.with_repository(folder, repository);
-        self.pending.push(folder);
-    }
-
-    fn with_repository(&self, folder: Folder, repository: Repository) -> Folder {
-        let rules = start::enter(self.config, repository, folder.path.len(), folder.rules.own);
-        Folder { path: folder.path, rules, is_entered: true }
-    }
-
-    fn read_ignore_files(&self, folder: &mut Folder, absolute: &Path, entries: &[Listed]) {
+    fn read_ignore_files(&self, folder: &mut Folder<'_>, absolute: &Path, entries: &[Listed]) {
         let base_bytes = folder.path.len();
         let rules = &mut folder.rules;
         let add = |name: &str, chain: &mut Chain| {
@@ -245,6 +241,14 @@ fn read_folder(absolute: &Path) -> io::Result<(Vec<Listed>, Option<io::Error>)> 
     Ok((entries, None))
 }
 
+/// Whether a folder may have become a repository without a work tree, or been one, by the change of entries that are
+/// asked for. All else in it then changes its fate with them.
+fn may_turn_bare(node: &Node, entries: &[Listed]) -> bool {
+    let marks = ["HEAD", "objects", "refs", "commondir"];
+    marks.iter().any(|mark| node.has_added(mark))
+        && marks[..2].iter().all(|mark| node.has_added(mark) || has(entries, mark))
+}
+
 fn has(entries: &[Listed], name: &str) -> bool {
     entries.iter().any(|listed| listed.name == name)
 }
@@ -257,12 +261,8 @@ pub(super) fn read_rules(
     fold_case: bool,
     next: &Chain,
 ) -> Chain {
-    match fs::symlink_metadata(file) {
-        Ok(metadata) if metadata.is_file() => {
-            read_rules_anywhere(file, label, base_bytes, fold_case, next)
-        }
-        _ => next.clone(),
-    }
+    let content = regular::read_no_link(file, regular::MAX_IGNORE_FILE_BYTES);
+    put_before(content, label, base_bytes, fold_case, next)
 }
 
 /// As [`read_rules`], of a file outside the work tree, which may be a link.
@@ -273,10 +273,23 @@ pub(super) fn read_rules_anywhere(
     fold_case: bool,
     next: &Chain,
 ) -> Chain {
-    let is_usable = fs::metadata(file)
-        .is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_IGNORE_FILE_BYTES);
-    let content = if is_usable { fs::read(file).unwrap_or_default() } else { Vec::new() };
-    RuleFile::parse(label, base_bytes, &content, fold_case).before(next.clone(), fold_case)
+    let content = regular::read(file, regular::MAX_IGNORE_FILE_BYTES);
+    put_before(content, label, base_bytes, fold_case, next)
+}
+
+fn put_before(
+    content: Option<Vec<u8>>,
+    label: String,
+    base_bytes: usize,
+    fold_case: bool,
+    next: &Chain,
+) -> Chain {
+    match content {
+        Some(content) => {
+            RuleFile::parse(label, base_bytes, &content, fold_case).before(next.clone(), fold_case)
+        }
+        None => next.clone(),
+    }
 }
 
 fn is_dot_git(name: &str, fold_case: bool) -> bool {

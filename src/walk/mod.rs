@@ -1,7 +1,8 @@
 //! Which files are ours?
 //!
-//! In: a root folder and [`WalkConfig`]. Out: the regular files below it that belong to the workspace,
-//! and every path left out, with a reason a person understands.
+//! In: a root folder and [`WalkConfig`]; or with them a [`Scope`], the paths that changed. Out: the regular files below
+//! it that belong to the workspace, and every path left out, with a reason a person understands; of a scope, exactly
+//! those that it covers, or the answer that the whole is needed.
 //!
 //! Invariants: the set is git's own (`git ls-files -co --exclude-standard`) less the exclusions of the
 //! configuration; the order is that of the relative paths' bytes; no file is opened except ignore files
@@ -12,7 +13,7 @@
 //! - Outside of any repository, .gitignore files apply from the root down, and so does the user's ignore file.
 //! - A repository inside the root, a checked-out submodule too, is walked under its own rules. The outer
 //!   repository's rules bear on its folder as a whole.
-//! - Of the work trees of one repository only one is walked: the repository's first, or else the first by path.
+//! - Of the work trees of one repository only one is walked: the repository's own, or else the first by path.
 //!   The others are skips.
 //! - A root inside a folder that its repository ignores, and tracks nothing of, is walked as if outside of it.
 //! - A .sextantignore file has the last word: it can take back in what git's rules leave out; default exclusions too,
@@ -26,18 +27,26 @@ mod git;
 mod glob;
 mod judge;
 mod lister;
+mod outside;
+mod partial;
+mod regular;
+mod repositories;
 mod rules;
+mod scope;
 mod start;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 pub use git::GitEnvironment;
 use lister::{Folder, Lister};
+pub use outside::Outside;
+pub use partial::{Partial, walk_within, walk_within_in};
+use repositories::Repositories;
+pub use scope::Scope;
 
 use crate::config::WalkConfig;
 use crate::task::{CancelToken, Cancelled};
@@ -69,6 +78,11 @@ pub struct Walk {
     pub files: Vec<FileEntry>,
     /// Ordered by path.
     pub skipped: Vec<Skip>,
+    /// Every folder that was listed, relative to the root, which is the empty path; ordered by bytes. Changes in other
+    /// folders change no file of ours.
+    pub folders: Vec<String>,
+    /// What lies outside of these folders and yet decides which files are ours. Empty in a part of a walk.
+    pub outside: Outside,
 }
 
 /// Why a root could not be walked.
@@ -119,34 +133,46 @@ pub fn walk_in(
     config: &WalkConfig,
     environment: &GitEnvironment,
 ) -> Result<Walk, WalkError> {
+    let whole = Scope::whole();
+    let (root, lister) = list(cancel, root, config, environment, &whole)?;
+    let mut walk = lister.found;
+    let tops = lister.repositories.tops;
+    walk.outside = Outside::new(root, environment, tops);
+    Ok(walk)
+}
+
+/// A walk of the part of `root` that `scope` asks for, and the root without links in it.
+fn list<'a>(
+    cancel: &CancelToken,
+    root: &Path,
+    config: &'a WalkConfig,
+    environment: &'a GitEnvironment,
+    scope: &'a Scope,
+) -> Result<(PathBuf, Lister<'a>), WalkError> {
     cancel.check()?;
     let root = open_root(root)?;
     let begin = start::begin(config, environment, &root);
+    let is_top = begin.path.is_empty();
     let mut lister = Lister {
         config,
         environment,
-        root: &root,
+        root: root.clone(),
         root_bytes: begin.path.len(),
+        scope,
         pending: Vec::new(),
-        worktrees: Vec::new(),
-        above: None,
-        walked: BTreeSet::new(),
+        repositories: Repositories::new(&begin.rules, is_top),
+        has_file_elsewhere: false,
+        needs_whole: false,
         found: Walk::default(),
     };
-    if let Some(home) = &begin.rules.home {
-        let common_dir = home.repository.common_dir().to_path_buf();
-        if begin.path.is_empty() {
-            lister.walked.insert(common_dir);
-        } else {
-            lister.above = Some(common_dir);
-        }
-    }
-    lister.pending.push(Folder { path: begin.path, rules: begin.rules, is_entered: true });
+    let reach = scope.reach();
+    lister.pending.push(Folder { path: begin.path, rules: begin.rules, is_entered: true, reach });
     lister.run(cancel)?;
-    let mut found = lister.found;
+    let found = &mut lister.found;
     found.files.sort_by(|left, right| left.path.cmp(&right.path));
     found.skipped.sort_by(|left, right| left.path.cmp(&right.path));
-    Ok(found)
+    found.folders.sort_unstable();
+    Ok((root, lister))
 }
 
 /// The root without links in it, once it is known to be a folder that can be read.

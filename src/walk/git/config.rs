@@ -2,14 +2,21 @@
 //!
 //! In: configuration files, in git's order of increasing precedence. Out: the few values that decide which files
 //! are ignored. `include.path` is followed; conditional includes are followed for `gitdir:` conditions without
-//! wildcards. A line that git would refuse ends the reading of that file.
+//! wildcards. A line that git would refuse ends the reading of that file. Included files are bounded in depth and in
+//! number.
 
+use std::cell::Cell;
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use crate::walk::regular;
 
 /// How deep files may include files; git allows as many.
 const MAX_INCLUDE_DEPTH: usize = 10;
+
+/// How many included files are read in all. git sets no bound; files that include each other ten deep would come to
+/// any number.
+const MAX_INCLUDED_FILES: usize = 64;
 
 /// Where git's settings come from, outside a repository. Resolved once, passed in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -91,6 +98,8 @@ pub(super) struct Settings {
     pub(super) bare: bool,
     /// `core.excludesFile`, or else the default one.
     pub(super) excludes_file: Option<PathBuf>,
+    /// `core.worktree`, counted from git's folder.
+    pub(super) worktree: Option<PathBuf>,
     /// `extensions.worktreeConfig`.
     worktree_config: bool,
     /// `extensions.objectFormat` is `sha256`.
@@ -111,7 +120,11 @@ impl Settings {
     fn read(environment: &GitEnvironment, repository: Option<(&Path, &Path)>) -> Self {
         let mut settings =
             Self { excludes_file: environment.default_excludes_file.clone(), ..Self::default() };
-        let reader = Reader { home: environment.home.as_deref(), git_dir: repository.map(|r| r.0) };
+        let reader = Reader {
+            home: environment.home.as_deref(),
+            git_dir: repository.map(|(git_dir, _)| git_dir),
+            n_included: Cell::new(0),
+        };
         for file in &environment.config_files {
             reader.read_file(file, &mut settings, 0);
         }
@@ -131,11 +144,12 @@ impl Settings {
 struct Reader<'a> {
     home: Option<&'a Path>,
     git_dir: Option<&'a Path>,
+    n_included: Cell<usize>,
 }
 
 impl Reader<'_> {
     fn read_file(&self, file: &Path, settings: &mut Settings, depth: usize) {
-        let Ok(content) = fs::read(file) else { return };
+        let Some(content) = regular::read(file, regular::MAX_SETTINGS_BYTES) else { return };
         for (key, value) in parse(&String::from_utf8_lossy(&content)) {
             let is_include = key == "include.path"
                 || key
@@ -144,7 +158,10 @@ impl Reader<'_> {
                     .is_some_and(|condition| self.holds(condition, file));
             if !is_include {
                 self.apply(&key, value.as_deref(), settings);
-            } else if let Some(included) = value.filter(|_| depth < MAX_INCLUDE_DEPTH) {
+            } else if let Some(included) = value.filter(|_| depth < MAX_INCLUDE_DEPTH)
+                && self.n_included.get() < MAX_INCLUDED_FILES
+            {
+                self.n_included.set(self.n_included.get() + 1);
                 let folder = file.parent().unwrap_or(Path::new(""));
                 self.read_file(&folder.join(self.expand_home(&included)), settings, depth + 1);
             }
@@ -188,6 +205,10 @@ impl Reader<'_> {
             "core.bare" => settings.bare = parse_bool(value),
             "core.excludesfile" => {
                 settings.excludes_file =
+                    value.filter(|value| !value.is_empty()).map(|value| self.expand_home(value));
+            }
+            "core.worktree" => {
+                settings.worktree =
                     value.filter(|value| !value.is_empty()).map(|value| self.expand_home(value));
             }
             "extensions.worktreeconfig" => settings.worktree_config = parse_bool(value),
@@ -313,6 +334,8 @@ fn parse_value(letters: &mut Letters<'_>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[track_caller]
@@ -381,6 +404,23 @@ mod tests {
         assert_eq!(at_work.excludes_file, Some("/work-ignore".into()));
         environment.overrides.push(("core.ignoreCase".into(), "false".into()));
         assert!(!Settings::outside(&environment).ignore_case);
+    }
+
+    #[test]
+    fn files_that_include_each_other_end_soon() {
+        let folder = tempfile::tempdir().unwrap();
+        let fan_out: String = (0..50).map(|nth| format!("[include]\npath = f{nth}\n")).collect();
+        for nth in 0..50 {
+            fs::write(folder.path().join(format!("f{nth}")), &fan_out).unwrap();
+        }
+        let last = folder.path().join("last");
+        fs::write(&last, "[core]\nignoreCase = yes\n").unwrap();
+        let environment = GitEnvironment {
+            config_files: vec![folder.path().join("f0"), last],
+            ..GitEnvironment::default()
+        };
+        // A file that is not included counts whatever came before it.
+        assert!(Settings::outside(&environment).ignore_case);
     }
 
     #[test]

@@ -4,8 +4,9 @@
 //! Only names are read. A sparse index (folders collapsed into one entry) keeps the folder entries as they are.
 //! A damaged or unknown file tracks nothing.
 
-use std::fs;
 use std::path::Path;
+
+use crate::walk::regular;
 
 /// The paths of an index.
 #[derive(Debug, Default)]
@@ -47,17 +48,23 @@ impl TrackedPaths {
         })
     }
 
+    /// All entries, ordered by bytes.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &[u8]> {
+        self.paths.iter().map(|path| &**path)
+    }
+
     fn with_case<T>(&self, path: &[u8], ask: impl FnOnce(&[u8]) -> T) -> T {
         if self.fold_case { ask(&path.to_ascii_lowercase()) } else { ask(path) }
     }
 }
 
 fn read_paths(git_dir: &Path, hash_bytes: usize) -> Option<Vec<Box<[u8]>>> {
-    let content = fs::read(git_dir.join("index")).ok()?;
+    let read = |name: &str| regular::read(&git_dir.join(name), regular::MAX_INDEX_BYTES);
+    let content = read("index")?;
     let index = parse(&content, hash_bytes)?;
     let Some(link) = index.link else { return Some(index.paths) };
     let shared_name: String = link.shared.iter().map(|byte| format!("{byte:02x}")).collect();
-    let shared = fs::read(git_dir.join(format!("sharedindex.{shared_name}"))).ok()?;
+    let shared = read(&format!("sharedindex.{shared_name}"))?;
     let mut paths = parse(&shared, hash_bytes)?.paths;
     let mut position = 0;
     paths.retain(|_| {

@@ -9,14 +9,15 @@ use std::path::{Path, PathBuf};
 
 use super::config::{GitEnvironment, Settings};
 use super::index::TrackedPaths;
+use crate::walk::regular;
 
 /// A repository with a work tree.
 #[derive(Debug)]
 pub(in crate::walk) struct Repository {
-    git_dir: PathBuf,
+    pub(super) git_dir: PathBuf,
     /// The folder shared by all work trees of the repository; without links in it.
-    common_dir: PathBuf,
-    settings: Settings,
+    pub(super) common_dir: PathBuf,
+    pub(super) settings: Settings,
     tracked: OnceCell<TrackedPaths>,
 }
 
@@ -34,6 +35,20 @@ impl Repository {
     /// Whether the work tree is one of several, not the repository's first.
     pub(in crate::walk) fn is_linked_worktree(&self) -> bool {
         self.git_dir != self.common_dir
+    }
+
+    /// Whether `folder`, the top of the work tree and without links, is the one place where the repository's own work
+    /// tree can be. Of all folders that lead to one common folder this holds for one at most.
+    pub(in crate::walk) fn is_own_worktree(&self, folder: &Path) -> bool {
+        if self.is_linked_worktree() {
+            return false;
+        }
+        match &self.settings.worktree {
+            Some(path) => {
+                fs::canonicalize(self.git_dir.join(path)).is_ok_and(|path| path == folder)
+            }
+            None => fs::symlink_metadata(folder.join(".git")).is_ok_and(|found| found.is_dir()),
+        }
     }
 
     /// The folder shared by all work trees of the repository, which tells repositories apart.
@@ -66,7 +81,7 @@ impl Repository {
         self.tracked().contains_below(folder)
     }
 
-    fn tracked(&self) -> &TrackedPaths {
+    pub(super) fn tracked(&self) -> &TrackedPaths {
         self.tracked.get_or_init(|| {
             let hash_bytes = if self.settings.sha256 { 32 } else { 20 };
             TrackedPaths::read(&self.git_dir, hash_bytes, self.settings.ignore_case)
@@ -90,11 +105,7 @@ fn resolve_git_dir(dot_git: &Path) -> Option<PathBuf> {
     let git_dir = if metadata.is_dir() {
         dot_git.to_path_buf()
     } else {
-        // git refuses larger files too.
-        if !metadata.is_file() || metadata.len() > 1 << 20 {
-            return None;
-        }
-        let content = fs::read_to_string(dot_git).ok()?;
+        let content = regular::read_text(dot_git)?;
         let target = content.strip_prefix("gitdir: ")?.trim_end_matches(['\n', '\r']);
         dot_git.parent()?.join(target)
     };
@@ -102,17 +113,19 @@ fn resolve_git_dir(dot_git: &Path) -> Option<PathBuf> {
 }
 
 fn common_dir_of(git_dir: &Path) -> Option<PathBuf> {
-    match fs::read_to_string(git_dir.join("commondir")) {
-        Ok(content) => fs::canonicalize(git_dir.join(content.trim_end_matches(['\n', '\r']))).ok(),
-        Err(_) => Some(git_dir.to_path_buf()),
+    match regular::read_text(&git_dir.join("commondir")) {
+        Some(content) => {
+            fs::canonicalize(git_dir.join(content.trim_end_matches(['\n', '\r']))).ok()
+        }
+        None => Some(git_dir.to_path_buf()),
     }
 }
 
 /// As git tells: a head, objects and references.
 fn is_git_dir(folder: &Path) -> bool {
-    let common_dir = match fs::read_to_string(folder.join("commondir")) {
-        Ok(content) => folder.join(content.trim_end_matches(['\n', '\r'])),
-        Err(_) => folder.to_path_buf(),
+    let common_dir = match regular::read_text(&folder.join("commondir")) {
+        Some(content) => folder.join(content.trim_end_matches(['\n', '\r'])),
+        None => folder.to_path_buf(),
     };
     has_valid_head(folder)
         && common_dir.join("objects").is_dir()
@@ -124,7 +137,7 @@ fn has_valid_head(folder: &Path) -> bool {
     if let Ok(target) = fs::read_link(&head) {
         return target.starts_with("refs");
     }
-    let Ok(content) = fs::read_to_string(&head) else { return false };
+    let Some(content) = regular::read_text(&head) else { return false };
     match content.strip_prefix("ref:") {
         Some(name) => name.trim_start().starts_with("refs/"),
         None => content.len() >= 40 && content.as_bytes()[..40].iter().all(u8::is_ascii_hexdigit),

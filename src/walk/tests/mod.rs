@@ -3,7 +3,10 @@
 mod against_git;
 mod git_rules;
 mod nested;
+mod outside;
 mod own_rules;
+mod partial;
+mod random_parts;
 mod system;
 
 use std::path::Path;
@@ -62,6 +65,14 @@ impl Tree {
         walk_in(&CancelToken::new(), &self.path(root), config, &self.environment).unwrap()
     }
 
+    #[track_caller]
+    fn walk_within(&self, root: &str, config: &WalkConfig, paths: &[&str]) -> Partial {
+        let mut scope = Scope::default();
+        paths.iter().for_each(|path| scope.add(path));
+        let cancel = CancelToken::new();
+        walk_within_in(&cancel, &self.path(root), config, &self.environment, &scope).unwrap()
+    }
+
     /// Compares the files of a root; names of ignore files are left out of the comparison.
     #[track_caller]
     fn check(&self, root: &str, config: &WalkConfig, expected: &[&str]) {
@@ -102,6 +113,15 @@ fn run_git(folder: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Out
     output
 }
 
+/// What a scope covers of a walk.
+fn covered(walk: &Walk, scope: &Scope) -> Walk {
+    let mut part = walk.clone();
+    part.files.retain(|file| scope.covers(&file.path));
+    part.skipped.retain(|skip| scope.covers(&skip.path));
+    part.folders.retain(|folder| scope.covers(folder));
+    part
+}
+
 /// git's rules and nothing else.
 const GIT_ONLY: WalkConfig = WalkConfig {
     use_gitignore: true,
@@ -109,4 +129,5 @@ const GIT_ONLY: WalkConfig = WalkConfig {
     use_default_exclusions: false,
     exclude_secrets: false,
     exclude: Vec::new(),
+    never_enter: Vec::new(),
 };

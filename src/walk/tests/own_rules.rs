@@ -100,3 +100,21 @@ fn tracked_files_in_default_exclusions_are_left_out() {
     tree.git(".", &["add", "-A"]);
     tree.check(".", &WalkConfig::STANDARD, &["b.py"]);
 }
+
+#[test]
+fn some_folders_are_never_entered() {
+    let tree = Tree::repository(&[
+        (".sextantignore", "!inner/\n!store/\n"),
+        ("a/inner/x.py", ""),
+        ("inner/x.py", ""),
+        ("inner-not/x.py", ""),
+        ("a/store", ""),
+    ]);
+    tree.git(".", &["add", "-A"]);
+    let never_enter = vec!["inner".into(), "a/store".into()];
+    let config =
+        WalkConfig { never_enter, exclude: vec!["!inner/".into()], ..WalkConfig::STANDARD };
+    tree.check(".", &config, &["a/inner/x.py", "a/store", "inner-not/x.py"]);
+    let reason = "left out: another folder of the workspace or the index's own";
+    tree.check_skip(".", &config, "inner", reason);
+}
