@@ -24,6 +24,8 @@ pub mod embed;
 
 pub mod store;
 
+pub mod watch;
+
 pub mod index;
 
 pub mod query;
