@@ -50,6 +50,15 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
+    /// Somebody paused the workspace.
+    #[error("indexing is paused; resume to go on where it stopped")]
+    Paused,
+    /// Somebody cleared the workspace.
+    #[error("the index was cleared; it is built again when asked for")]
+    Stopped,
+    /// A watch cannot begin.
+    #[error("the system gives no thread to watch from; close other programs or raise the limit")]
+    NoThread(#[source] std::io::Error),
     /// The workspace was closed.
     #[error("the workspace is closed; open it again")]
     Closed,
@@ -84,6 +93,9 @@ pub const ALL_CODES: &[&str] = &[
     "INDEX_FORMAT_UNSUPPORTED",
     "INDEX_DAMAGED",
     "INDEX_NOT_BUILT",
+    "INDEX_PAUSED",
+    "INDEX_CLEARED",
+    "NO_THREAD",
     "INTERNAL",
 ];
 
@@ -101,6 +113,9 @@ impl Error {
             Self::InvalidArgument { .. } => "INVALID_ARGUMENT",
             Self::StrategyUnavailable { .. } => "STRATEGY_UNAVAILABLE",
             Self::NotIndexed { .. } => "NOT_INDEXED",
+            Self::Paused => "INDEX_PAUSED",
+            Self::Stopped => "INDEX_CLEARED",
+            Self::NoThread(_) => "NO_THREAD",
             Self::Closed => "CLOSED",
         }
     }
@@ -128,7 +143,10 @@ impl Error {
             | "DISK_FULL"
             | "INDEX_FORMAT_UNSUPPORTED"
             | "INDEX_DAMAGED"
-            | "INDEX_NOT_BUILT" => Fault::Environment,
+            | "INDEX_NOT_BUILT"
+            | "INDEX_PAUSED"
+            | "INDEX_CLEARED"
+            | "NO_THREAD" => Fault::Environment,
             "INTERNAL" => Fault::Bug,
             _ => Fault::Caller,
         }

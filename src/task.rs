@@ -2,12 +2,51 @@
 //!
 //! Both are passed in, first among the parameters; long loops ask the token per file and per batch.
 
+use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Between two questions to the condition of a token, in milliseconds.
+const CONDITION_INTERVAL_MS: u64 = 100;
 
 /// A flag that stops running work. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct CancelToken(Arc<AtomicBool>);
+pub struct CancelToken {
+    flag: Arc<AtomicBool>,
+    condition: Option<Arc<Condition>>,
+}
+
+/// Something outside the program that stops work as well.
+struct Condition {
+    holds: Box<dyn Fn() -> bool + Send + Sync>,
+    held: AtomicBool,
+    since: Instant,
+    next_ms: AtomicU64,
+}
+
+impl fmt::Debug for Condition {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Condition").field("held", &self.held).finish_non_exhaustive()
+    }
+}
+
+impl Condition {
+    /// Asks at most every [`CONDITION_INTERVAL_MS`]; once it held, it holds.
+    fn ask(&self) -> bool {
+        if self.held.load(Ordering::Relaxed) {
+            return true;
+        }
+        let now = self.since.elapsed().as_millis() as u64;
+        if now < self.next_ms.load(Ordering::Relaxed) {
+            return false;
+        }
+        self.next_ms.store(now + CONDITION_INTERVAL_MS, Ordering::Relaxed);
+        let holds = (self.holds)();
+        self.held.fetch_or(holds, Ordering::Relaxed);
+        holds
+    }
+}
 
 /// The run was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,15 +60,29 @@ impl CancelToken {
         Self::default()
     }
 
-    /// Asks all work that holds this token to stop.
-    pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+    /// A token that is cancelled with this one, and also once `holds` answers true. It is asked now and then, from the
+    /// threads that do the work, and must answer quickly.
+    #[must_use]
+    pub fn or_when(&self, holds: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        let condition = Condition {
+            holds: Box::new(holds),
+            held: AtomicBool::new(false),
+            since: Instant::now(),
+            next_ms: AtomicU64::new(0),
+        };
+        Self { flag: Arc::clone(&self.flag), condition: Some(Arc::new(condition)) }
     }
 
-    /// Whether [`CancelToken::cancel`] was called.
+    /// Asks all work that holds this token to stop.
+    pub fn cancel(&self) {
+        self.flag.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether [`CancelToken::cancel`] was called, or what else stops the work holds.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.flag.load(Ordering::Relaxed)
+            || self.condition.as_ref().is_some_and(|condition| condition.ask())
     }
 
     /// # Errors

@@ -1,15 +1,22 @@
-//! The facade: open / sync / search / status / files / skipped / chunks / clear / close.
+//! The facade: open / sync / search / status / files / skipped / chunks / watch / pause / resume / clear / close.
 //!
 //! All calls take `&self` and may come from any thread; they block, so callers on an event loop run them elsewhere.
 //! Lines are 1-based and inclusive in everything that leaves here. A damaged database is set aside and rebuilt by the
 //! next sync, and the answer says so.
 
+mod control;
+mod live;
+mod reader;
+mod run;
 mod search;
+mod status;
 mod storage;
+mod turn;
 mod types;
+mod watch;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use rusqlite::Connection;
@@ -18,58 +25,66 @@ pub use types::{
     ChunkInfo, Degradation, FileChunks, Hit, IndexReport, IndexedFile, OpenOptions, SearchRequest,
     SearchResponse, SkippedPath, Status, Strategy,
 };
+pub use watch::{WatchEvent, WatchOptions, WatchSink};
 
+use self::live::Live;
+use self::reader::{Reader, View};
+use self::turn::Turns;
 use crate::chunk;
 use crate::config::Config;
-use crate::embed::MODEL_ID;
 use crate::error::{Error, Fault};
-use crate::index::{self, root_key};
+use crate::index::root_key;
 use crate::present::one_based;
 use crate::source::{self, Loaded};
-use crate::store::{Database, DatabaseIdentity, Snapshot, StoreError};
-use crate::strategy::semantic::Statistics;
-use crate::task::{CancelToken, ProgressSink};
+use crate::store::{Controls, Database, Snapshot, StoreError};
+use crate::task::{CancelToken, Progress, ProgressSink};
 use crate::token::TokenCounter;
 use crate::walk::{self, WalkError};
 
 /// One workspace.
 pub struct Engine {
-    roots: Vec<PathBuf>,
-    keys: Vec<String>,
+    roots: Mutex<Arc<Roots>>,
     config: Config,
     database: Database,
-    reader: Mutex<Option<Reader>>,
+    reader: Mutex<Reader>,
+    turns: Arc<Turns>,
+    /// How far the run is that goes on now.
+    progress: Mutex<Option<Progress>>,
     last_error: Mutex<Option<Degradation>>,
+    live: Mutex<Option<Arc<Live>>>,
 }
 
-/// A connection, and what was derived from the state it read last.
-struct Reader {
-    connection: Connection,
-    /// Which file it reads: another process may put a new database in its place.
-    identity: Option<DatabaseIdentity>,
-    view: Option<Arc<View>>,
+/// The folders of a workspace.
+struct Roots {
+    paths: Vec<PathBuf>,
+    /// Their names in the database.
+    keys: Vec<String>,
+    controls: Controls,
 }
 
-impl Reader {
-    fn open(database: &Database) -> Result<Self, Error> {
-        let connection = database.connect()?;
-        Ok(Self { connection, identity: database.identity(), view: None })
-    }
-}
-
-/// A snapshot and what is computed from it.
-struct View {
-    snapshot: Snapshot,
-    statistics: OnceLock<Statistics>,
-}
-
-impl View {
-    fn statistics(&self, connection: &Connection, config: &Config) -> Result<&Statistics, Error> {
-        if let Some(statistics) = self.statistics.get() {
-            return Ok(statistics);
+impl Roots {
+    fn new(roots: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for root in roots {
+            let real = real_folder(root)?;
+            if !paths.contains(&real) {
+                paths.push(real);
+            }
         }
-        let statistics = Statistics::new(&self.snapshot, connection, &config.ranking)?;
-        Ok(self.statistics.get_or_init(|| statistics))
+        if paths.is_empty() {
+            return Err(Error::InvalidArgument {
+                name: "roots",
+                value: "empty".into(),
+                expected: "at least one folder".into(),
+            });
+        }
+        Ok(paths)
+    }
+
+    fn with_storage(paths: Vec<PathBuf>, storage: &Path) -> Self {
+        let keys: Vec<String> = paths.iter().map(|root| root_key(root)).collect();
+        let controls = Controls::new(storage, &keys);
+        Self { paths, keys, controls }
     }
 }
 
@@ -84,108 +99,46 @@ impl Engine {
     /// A root that is no readable folder, a storage folder that cannot be used.
     pub fn open(options: OpenOptions) -> Result<Self, Error> {
         let mut config = options.config;
-        let mut roots: Vec<PathBuf> = Vec::new();
-        for root in &options.roots {
-            let real = real_folder(root)?;
-            if !roots.contains(&real) {
-                roots.push(real);
-            }
-        }
-        if roots.is_empty() {
-            return Err(Error::InvalidArgument {
-                name: "roots",
-                value: "empty".into(),
-                expected: "at least one folder".into(),
-            });
-        }
-        let folder = storage::folder(&roots, options.storage.as_deref(), &mut config.walk)?;
+        let paths = Roots::new(&options.roots)?;
+        let folder = storage::folder(&paths, options.storage.as_deref(), &mut config.walk)?;
         let database = Database::prepare(&folder, &config.profile())?;
         Ok(Self {
-            keys: roots.iter().map(|root| root_key(root)).collect(),
-            roots,
+            roots: Mutex::new(Arc::new(Roots::with_storage(paths, &folder))),
             config,
-            reader: Mutex::new(Some(Reader::open(&database)?)),
-            database,
+            reader: Mutex::default(),
+            turns: Arc::default(),
+            progress: Mutex::default(),
             last_error: Mutex::default(),
+            live: Mutex::default(),
+            database,
         })
     }
 
-    /// Brings the index up to date with the files.
+    /// Makes the workspace one of other roots, in the same storage. What was indexed of a root that leaves stays stored,
+    /// and is no hit any more; a new one is indexed by the next sync, or at once if the workspace is watched.
     ///
     /// # Errors
-    /// [`Error::Cancelled`], [`Error::Walk`], [`Error::Store`]; the last complete index is then unchanged.
-    pub fn sync(
-        &self,
-        cancel: &CancelToken,
-        progress: &dyn ProgressSink,
-    ) -> Result<IndexReport, Error> {
-        let result = self.sync_once(cancel, progress).or_else(|error| {
-            self.recover(cancel, &error)?.ok_or(error)?;
-            self.sync_once(cancel, progress)
-        });
-        *lock(&self.last_error) = result
-            .as_ref()
-            .err()
-            .map(|error| Degradation { code: error.code(), message: error.to_string() });
-        result
+    /// A root that is no readable folder, or that holds the storage folder. Nothing has then changed.
+    pub fn set_roots(&self, roots: &[PathBuf]) -> Result<(), Error> {
+        let paths = Roots::new(roots)?;
+        if let Some(root) = paths.iter().find(|root| self.database.folder().starts_with(root))
+            && !storage::is_left_out(self.database.folder(), root, &self.config.walk)
+        {
+            let (storage, root) = (self.database.folder().to_path_buf(), root.clone());
+            return Err(StoreError::InsideRoot { storage, root }.into());
+        }
+        let roots = Roots::with_storage(paths, self.database.folder());
+        *lock(&self.roots) = Arc::new(roots);
+        if let Some(live) = &*lock(&self.live) {
+            // A root inside another changes what belongs to the outer one.
+            live.distrust();
+            live.wake();
+        }
+        Ok(())
     }
 
-    fn sync_once(
-        &self,
-        cancel: &CancelToken,
-        progress: &dyn ProgressSink,
-    ) -> Result<IndexReport, Error> {
-        let started = Instant::now();
-        if self.database.identity().is_none() {
-            // Somebody removed it. What is open can still be read, but not be brought up to date.
-            Database::prepare(self.database.folder(), self.database.profile())?;
-        }
-        let (view, skipped) = self
-            .read(|view, connection| Ok((Arc::clone(view), view.snapshot.skipped(connection)?)))?;
-        let done = index::sync(
-            cancel,
-            progress,
-            &self.database,
-            (&view.snapshot, &skipped),
-            &self.roots,
-            &self.config,
-        )?;
-        drop(view);
-        self.read(|view, connection| {
-            let notice = done.notice.clone();
-            let mut degraded: Vec<Degradation> =
-                notice.map(|(code, message)| Degradation { code, message }).into_iter().collect();
-            degraded.extend(truncated(&view.snapshot));
-            Ok(IndexReport {
-                roots: self.keys.clone(),
-                files: view.snapshot.files.len() as u64,
-                chunks: view.snapshot.n_live_chunks(),
-                added: done.added,
-                changed: done.changed,
-                removed: done.removed,
-                unchanged: done.unchanged,
-                skipped: skipped_paths(&view.snapshot, connection)?,
-                took_ms: milliseconds(started),
-                degraded,
-            })
-        })
-    }
-
-    /// If `error` says that the database is damaged: sets it aside and makes a new one. `Ok(None)` for other errors.
-    fn recover(&self, cancel: &CancelToken, error: &Error) -> Result<Option<()>, Error> {
-        let Error::Store(StoreError::Damaged { detail, .. }) = error else { return Ok(None) };
-        let mut reader = lock(&self.reader);
-        let _write_lock = self.database.lock(cancel, index::PATIENCE)?.ok_or(Error::Cancelled)?;
-        // The connection must not outlive the file that it reads.
-        let seen = reader.take().and_then(|reader| reader.identity);
-        if seen == self.database.identity() {
-            self.database.set_aside(detail)?;
-        } else {
-            // Somebody else has put a new one there meanwhile.
-            self.database.replace()?;
-        }
-        *reader = Some(Reader::open(&self.database)?);
-        Ok(Some(()))
+    fn roots(&self) -> Arc<Roots> {
+        Arc::clone(&lock(&self.roots))
     }
 
     /// Runs `work` on one state of the database from start to end.
@@ -193,30 +146,8 @@ impl Engine {
         &self,
         work: impl FnOnce(&Arc<View>, &Connection) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let mut guard = lock(&self.reader);
-        let reader = guard.as_mut().ok_or(Error::Closed)?;
-        let identity = self.database.identity();
-        if identity.is_some() && identity != reader.identity {
-            *reader = Reader::open(&self.database)?;
-        }
-        let transaction = self.database.begin_read(&reader.connection)?;
-        let is_current = match &reader.view {
-            Some(view) => view.snapshot.is_current(&reader.connection)?,
-            None => false,
-        };
-        let view = match &reader.view {
-            Some(view) if is_current => Arc::clone(view),
-            before => {
-                let before = before.as_ref().map(|view| &view.snapshot);
-                let snapshot =
-                    Snapshot::load(&self.database, &reader.connection, &self.keys, before)?;
-                Arc::new(View { snapshot, statistics: OnceLock::new() })
-            }
-        };
-        let result = work(&view, &reader.connection);
-        drop(transaction);
-        reader.view = Some(view);
-        result
+        let roots = self.roots();
+        lock(&self.reader).read(&self.database, &roots.keys, work)
     }
 
     /// Answers from the last complete index. Does not sync.
@@ -239,8 +170,9 @@ impl Engine {
         Ok(response)
     }
 
-    /// [`Engine::sync`], then [`Engine::search`]. A database that turns out to be damaged is rebuilt in between; an index
-    /// that cannot be brought up to date (disk full, no permission) answers as it is. Either is said in the answer.
+    /// Brings the index up to date as [`Engine::sync`] does, but for an index that was cleared, then [`Engine::search`]. A
+    /// database that turns out to be damaged is rebuilt in between; an index that cannot be brought up to date (paused,
+    /// disk full, no permission) answers as it is. Either is said in the answer.
     ///
     /// # Errors
     /// Those of both.
@@ -252,7 +184,8 @@ impl Engine {
     ) -> Result<SearchResponse, Error> {
         // A wrong question is known before any work is done.
         search::Prepared::new(request, &self.config)?;
-        let mut degraded = match self.sync(cancel, progress) {
+        let roots = self.roots();
+        let mut degraded = match self.run_and_warm(cancel, progress, &roots) {
             Ok(report) => report.degraded,
             Err(error) if error.fault() == Fault::Environment => {
                 let Ok(mut response) = self.search(cancel, request) else { return Err(error) };
@@ -264,7 +197,7 @@ impl Engine {
         };
         let mut response = match self.search(cancel, request) {
             Err(error) if self.recover(cancel, &error)?.is_some() => {
-                degraded.extend(self.sync(cancel, progress)?.degraded);
+                degraded.extend(self.run(cancel, progress, &roots)?.degraded);
                 self.search(cancel, request)?
             }
             result => result?,
@@ -313,11 +246,11 @@ impl Engine {
     /// [`Error::NotIndexed`] with the reason.
     pub fn chunks(&self, path: &str) -> Result<FileChunks, Error> {
         let not_indexed = |reason: String| Error::NotIndexed { path: PathBuf::from(path), reason };
-        if lock(&self.reader).is_none() {
+        if lock(&self.reader).is_closed() {
             return Err(Error::Closed);
         }
-        let (root, relative) = self
-            .locate(Path::new(path))
+        let roots = self.roots();
+        let (root, relative) = locate(&roots.paths, Path::new(path))
             .ok_or_else(|| not_indexed("there is no such file below a root".into()))?;
         // What may not be indexed is not shown either.
         let walk = walk::walk(&CancelToken::new(), root, &self.config.walk)?;
@@ -353,60 +286,31 @@ impl Engine {
         Ok(FileChunks { path: relative, language: file.language.name(), chunks })
     }
 
-    /// The root that holds `path`, and the path relative to it.
-    fn locate(&self, path: &Path) -> Option<(&Path, String)> {
-        self.roots.iter().find_map(|root| {
-            let absolute = root.join(path);
-            let real = absolute.parent()?.canonicalize().ok()?.join(absolute.file_name()?);
-            let relative = real.strip_prefix(root).ok()?;
-            let is_file = real.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
-            is_file.then(|| {
-                let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
-                (root.as_path(), parts.join("/"))
-            })
-        })
-    }
-
-    /// How the workspace stands.
-    ///
-    /// # Errors
-    /// [`Error::Store`].
-    pub fn status(&self) -> Result<Status, Error> {
-        self.read(|view, _| {
-            let snapshot = &view.snapshot;
-            Ok(Status {
-                state: if snapshot.incomplete.is_empty() { "ready" } else { "empty" },
-                roots: self.keys.clone(),
-                files: snapshot.files.len() as u64,
-                chunks: snapshot.n_live_chunks(),
-                pending_files: 0,
-                model: if self.config.use_vectors { MODEL_ID } else { "none" }.to_owned(),
-                storage: self.database.folder().to_string_lossy().into_owned(),
-                database_bytes: self.database.bytes(),
-                watching: false,
-                last_error: lock(&self.last_error).clone(),
-            })
-        })
-    }
-
-    /// Removes the index. The next sync builds it anew.
-    ///
-    /// # Errors
-    /// [`Error::Store`].
-    pub fn clear(&self) -> Result<(), Error> {
-        let mut guard = lock(&self.reader);
-        let reader = guard.as_mut().ok_or(Error::Closed)?;
-        reader.view = None;
-        let lock =
-            self.database.lock(&CancelToken::new(), index::PATIENCE)?.ok_or(Error::Cancelled)?;
-        crate::store::Writer::open(&self.database, lock)?.clear(&self.keys)?;
-        Ok(())
-    }
-
-    /// Releases files and memory; every later call fails with [`Error::Closed`].
+    /// Ends a watch, releases files and memory; every later call fails with [`Error::Closed`].
     pub fn close(&self) {
-        *lock(&self.reader) = None;
+        self.unwatch();
+        lock(&self.reader).close();
     }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.unwatch();
+    }
+}
+
+/// The root that holds `path`, and the path relative to it.
+fn locate<'r>(roots: &'r [PathBuf], path: &Path) -> Option<(&'r Path, String)> {
+    roots.iter().find_map(|root| {
+        let absolute = root.join(path);
+        let real = absolute.parent()?.canonicalize().ok()?.join(absolute.file_name()?);
+        let relative = real.strip_prefix(root).ok()?;
+        let is_file = real.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
+        is_file.then(|| {
+            let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
+            (root.as_path(), parts.join("/"))
+        })
+    })
 }
 
 /// The real path of a root; that it is a folder.
@@ -422,27 +326,6 @@ fn real_folder(path: &Path) -> Result<PathBuf, Error> {
 
 fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1000.0
-}
-
-/// A notice for files of which only the beginning is indexed.
-fn truncated(snapshot: &Snapshot) -> Option<Degradation> {
-    const NAMED: usize = 3;
-    let paths: Vec<&str> = snapshot
-        .files
-        .iter()
-        .filter(|file| file.meta.is_truncated)
-        .map(|file| file.meta.path.as_str())
-        .collect();
-    let shown = paths.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
-    let more = if paths.len() > NAMED { ", …" } else { "" };
-    (!paths.is_empty()).then(|| Degradation {
-        code: "FILES_TRUNCATED",
-        message: format!(
-            "{} files are indexed only up to {} bytes: {shown}{more}",
-            paths.len(),
-            crate::config::MAX_FILE_BYTES
-        ),
-    })
 }
 
 fn skipped_paths(snapshot: &Snapshot, connection: &Connection) -> Result<Vec<SkippedPath>, Error> {

@@ -27,7 +27,7 @@ pub fn folder(
     let cache = real_path(&cache_folder()?);
     for root in roots {
         if let Ok(relative) = cache.strip_prefix(root) {
-            walk.exclude.push(format!("/{}/", relative.to_string_lossy().replace('\\', "/")));
+            walk.never_enter.push(relative.to_string_lossy().replace('\\', "/"));
         }
     }
     let mut names: Vec<String> =
@@ -43,6 +43,14 @@ pub fn folder(
         .take(40)
         .collect();
     Ok(cache.join(format!("{label}-{key:032x}")))
+}
+
+/// Whether a walk of `root` does not enter `storage`, which lies below it.
+pub fn is_left_out(storage: &Path, root: &Path, walk: &WalkConfig) -> bool {
+    let relative = storage.strip_prefix(root).map(|path| path.to_string_lossy().replace('\\', "/"));
+    relative.is_ok_and(|path| {
+        walk.never_enter.iter().any(|folder| Path::new(&path).starts_with(folder))
+    })
 }
 
 /// The real path of something that may not exist yet: links are followed as far as there are any.

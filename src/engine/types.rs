@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::config::Config;
+use crate::task::Progress;
 
 /// How to open a workspace.
 #[derive(Clone, Debug)]
@@ -186,7 +187,7 @@ pub struct FileChunks {
 /// How the workspace stands.
 #[derive(Clone, Debug)]
 pub struct Status {
-    /// `empty`, `indexing` or `ready`.
+    /// `empty`, `indexing`, `ready`, `paused` or `cleared`.
     pub state: &'static str,
     /// The roots' paths.
     pub roots: Vec<String>,
@@ -202,8 +203,12 @@ pub struct Status {
     pub storage: String,
     /// Bytes of the database files.
     pub database_bytes: u64,
-    /// Whether a watcher runs.
+    /// Whether a watch goes on.
     pub watching: bool,
+    /// Why changes of files are not told by the system, for each root where that is so.
+    pub degraded: Vec<Degradation>,
+    /// How far the run is that goes on in this process.
+    pub progress: Option<Progress>,
     /// The last failure, if the last run failed.
     pub last_error: Option<Degradation>,
 }

@@ -1,7 +1,8 @@
 //! Brings the stored index up to date with the files.
 //!
-//! In: roots and settings. Out: a committed state of the store, and a report. [`sync()`] walks, compares stats with the
-//! stored ones, reads what changed in parallel, and publishes everything in one transaction a root. Unchanged files are
+//! In: roots and settings. Out: a committed state of the store, and a report. [`walk`] looks at the roots or at parts of
+//! them; [`sync()`] compares stats with the stored ones, reads what changed in parallel, and publishes everything in one
+//! transaction a root. Unchanged files are
 //! never opened. A file that cannot be read is a line of the report; `Err` means that nothing was published, and what
 //! was finished stays as a checkpoint for the next run.
 
@@ -11,5 +12,7 @@ mod pipeline;
 mod plan;
 mod progress;
 mod sync;
+mod walked;
 
-pub use sync::{PATIENCE, SyncReport, root_key, sync};
+pub use sync::{Done, PATIENCE, SyncReport, root_key, sync};
+pub use walked::{Look, WalkedRoot, walk, walk_root};

@@ -21,14 +21,12 @@ pub struct Plan<'a> {
     pub stale: Vec<StagedRow>,
     /// Files that were read before, in vain, and have not changed since.
     pub unusable: Vec<&'a SkipRow>,
-    /// Number of files that are as before.
-    pub unchanged: u64,
 }
 
-/// Compares. `walked` and `rows` are ordered by path.
+/// Compares. `walked` and `rows` are ordered by path, and of the same part of the root.
 pub fn plan<'a>(
     walked: &'a [FileEntry],
-    rows: &'a [FileRow],
+    rows: Vec<&'a FileRow>,
     staged: Vec<StagedRow>,
     skipped: &'a [SkipRow],
 ) -> Plan<'a> {
@@ -40,7 +38,7 @@ pub fn plan<'a>(
         .collect();
     let mut staged: HashMap<String, StagedRow> =
         staged.into_iter().map(|row| (row.path.clone(), row)).collect();
-    let mut rows = rows.iter().peekable();
+    let mut rows = rows.into_iter().peekable();
     for entry in walked {
         while let Some(gone) = rows.next_if(|row| row.meta.path < entry.path) {
             plan.removed.push(gone);
@@ -50,7 +48,6 @@ pub fn plan<'a>(
         // A time that could not be trusted equals no other, not even itself.
         let is_trusted = entry.mtime_ns != UNTRUSTED_MTIME_NS;
         if is_trusted && row.is_some_and(|row| (row.meta.size, row.meta.mtime_ns) == stat) {
-            plan.unchanged += 1;
             continue;
         }
         if let Some(skip) =

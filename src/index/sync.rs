@@ -1,20 +1,17 @@
 //! One run: walk, plan, read, publish.
 
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::path::Path;
+use std::time::Duration;
 
 use super::pipeline::{self, Outcome, Resources};
-use super::plan::{Plan, UNTRUSTED_MTIME_NS, plan};
+use super::plan::{Plan, plan};
 use super::progress::Meter;
-use crate::config::{Config, PerformanceMode, WalkConfig};
+use super::walked::{Look, WalkedRoot, identity};
+use crate::config::{Config, PerformanceMode};
 use crate::error::Error;
 use crate::store::{Changes, Database, FileRow, RootId, SkipRow, Snapshot, Writer};
 use crate::task::{CancelToken, Phase, ProgressSink};
-use crate::walk::{self, Walk, WalkError};
-
-/// A file changed this short a time before the walk may change again without its time of change showing it (file
-/// systems count in steps of some milliseconds); its time is not trusted, so the next run reads it again.
-const RACY_NS: i64 = 20_000_000;
+use crate::walk::{Walk, WalkError};
 
 /// How long a run waits for that of another process if there is a complete index to answer from meanwhile.
 pub const PATIENCE: Duration = Duration::from_secs(5);
@@ -23,6 +20,14 @@ const PATIENCE_WITHOUT_INDEX: Duration = Duration::from_secs(120);
 
 /// Memory for segments in the making, over all workers.
 const SEGMENT_BYTES: usize = 160 << 20;
+
+/// What came of a run.
+pub enum Done {
+    /// The index is as the files are.
+    Published(SyncReport),
+    /// Nothing was done: a part of the roots is not enough to go by.
+    NeedsWhole,
+}
 
 /// What a run did.
 #[derive(Default, Debug)]
@@ -33,60 +38,11 @@ pub struct SyncReport {
     pub changed: u64,
     /// Files that are gone.
     pub removed: u64,
-    /// Files that were as before.
-    pub unchanged: u64,
     /// What a person should be told once about the database: code and message.
     pub notice: Option<(&'static str, String)>,
 }
 
-/// A root and its files as walked.
-struct WalkedRoot<'a> {
-    path: &'a Path,
-    key: String,
-    identity: Identity,
-    walk: Walk,
-}
-
-/// Tells a folder from another that took its place.
-type Identity = (u64, u64);
-
-fn identity(path: &Path) -> Result<Identity, WalkError> {
-    let missing = || WalkError::Missing { path: path.to_path_buf() };
-    let metadata = path.metadata().ok().filter(std::fs::Metadata::is_dir).ok_or_else(missing)?;
-    #[cfg(unix)]
-    let identity = {
-        use std::os::unix::fs::MetadataExt;
-        (metadata.dev(), metadata.ino())
-    };
-    #[cfg(not(unix))]
-    let identity = {
-        let created = metadata.created().ok();
-        let since = created.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-        (0, since.map_or(0, |since| since.as_nanos() as u64))
-    };
-    Ok(identity)
-}
-
-/// A root inside another is a root of its own; the outer one leaves it out, so that no file is found twice.
-fn without_inner_roots(root: &Path, roots: &[PathBuf], config: &WalkConfig) -> WalkConfig {
-    let mut config = config.clone();
-    for inner in roots.iter().filter(|inner| *inner != root) {
-        if let Ok(relative) = inner.strip_prefix(root) {
-            let mut rule = String::from("/");
-            for c in relative.to_string_lossy().replace('\\', "/").chars() {
-                if matches!(c, '*' | '?' | '[' | ']' | '\\' | '!' | '#' | ' ') {
-                    rule.push('\\');
-                }
-                rule.push(c);
-            }
-            rule.push('/');
-            config.exclude.push(rule);
-        }
-    }
-    config
-}
-
-/// Brings the index of `roots` up to date. `current` is the state that readers see now.
+/// Brings the index up to date with what was `walked`. `current` is the state that readers see now, of the same roots.
 ///
 /// # Errors
 /// [`Error::Walk`], [`Error::Store`], [`Error::Cancelled`]. The index is then as it was, and finished files are kept as
@@ -96,12 +52,11 @@ pub fn sync(
     progress: &dyn ProgressSink,
     database: &Database,
     current: (&Snapshot, &[SkipRow]),
-    roots: &[PathBuf],
+    walked: &[WalkedRoot<'_>],
     config: &Config,
-) -> Result<SyncReport, Error> {
-    let walked = walk_roots(cancel, progress, roots, config)?;
-    if let Some(report) = nothing_to_do(current, &walked) {
-        return Ok(report);
+) -> Result<Done, Error> {
+    if nothing_to_do(current, walked) {
+        return Ok(Done::Published(SyncReport::default()));
     }
     let has_index = current.0.incomplete.is_empty();
     let patience = if has_index { PATIENCE } else { PATIENCE_WITHOUT_INDEX };
@@ -109,19 +64,37 @@ pub fn sync(
     let mut writer = Writer::open(database, lock)?;
     let keys: Vec<String> = walked.iter().map(|root| root.key.clone()).collect();
     let snapshot = writer.snapshot(&keys, Some(current.0))?;
+    let mut roots = Vec::with_capacity(walked.len());
+    for root in walked {
+        let id = match snapshot.roots.iter().find(|(_, path)| *path == root.key) {
+            Some(&(id, _)) => id,
+            None => writer.root(&root.key)?,
+        };
+        let is_part = !matches!(root.look, Look::Whole);
+        // What an interrupted run left is published with the next change, so all of it has to be compared.
+        if is_part && (snapshot.incomplete.contains(&root.key) || writer.has_staged(id)?) {
+            return Ok(Done::NeedsWhole);
+        }
+        roots.push((id, root));
+    }
     let mut report = SyncReport::default();
     let mut is_hidden = false;
-    for root in &walked {
-        is_hidden |=
-            sync_root(cancel, progress, &mut writer, &snapshot, root, config, &mut report)?;
+    for (id, root) in roots {
+        if root.look != Look::Nothing {
+            let at = (&snapshot, id, root);
+            is_hidden |= sync_root(cancel, progress, &mut writer, at, config, &mut report)?;
+        }
     }
     report.notice = writer.take_notice()?.map(|(code, message)| {
         (if code == "INDEX_DAMAGED" { "INDEX_DAMAGED" } else { "INDEX_OUTDATED" }, message)
     });
     writer.collect_garbage()?;
-    writer.compact(cancel, &snapshot)?;
+    // A watched workspace merges when nobody waits.
+    if is_hidden || walked.iter().any(|root| root.look == Look::Whole) {
+        writer.compact(cancel, &snapshot)?;
+    }
     writer.checkpoint(is_hidden);
-    Ok(report)
+    Ok(Done::Published(report))
 }
 
 /// The name of a root in the database.
@@ -130,57 +103,44 @@ pub fn root_key(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-fn walk_roots<'a>(
-    cancel: &CancelToken,
-    progress: &dyn ProgressSink,
-    roots: &'a [PathBuf],
-    config: &Config,
-) -> Result<Vec<WalkedRoot<'a>>, Error> {
-    let meter = Meter::start(progress, Phase::Walk, roots.len() as u64);
-    let racy_since = now_ns().saturating_sub(RACY_NS);
-    let mut walked = Vec::with_capacity(roots.len());
-    for path in roots {
-        let identity = identity(path)?;
-        let mut walk = walk::walk(cancel, path, &without_inner_roots(path, roots, &config.walk))?;
-        for file in walk.files.iter_mut().filter(|file| file.mtime_ns >= racy_since) {
-            file.mtime_ns = UNTRUSTED_MTIME_NS;
+/// Whether readers already see what was walked; nothing is then locked or written.
+fn nothing_to_do((snapshot, skipped): (&Snapshot, &[SkipRow]), walked: &[WalkedRoot<'_>]) -> bool {
+    let is_done = |root: &WalkedRoot<'_>| {
+        if root.look == Look::Nothing {
+            return true;
         }
-        meter.file_done(&path.to_string_lossy());
-        walked.push(WalkedRoot { path, key: root_key(path), identity, walk });
-    }
-    meter.finish();
-    Ok(walked)
-}
-
-fn now_ns() -> i64 {
-    SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .map_or(0, |since| since.as_nanos() as i64)
-}
-
-/// A report if readers already see what was walked; nothing is then locked or written.
-fn nothing_to_do(
-    (snapshot, skipped): (&Snapshot, &[SkipRow]),
-    walked: &[WalkedRoot<'_>],
-) -> Option<SyncReport> {
-    if !snapshot.incomplete.is_empty() {
-        return None;
-    }
-    let mut report = SyncReport::default();
-    for root in walked {
-        let (id, _) = snapshot.roots.iter().find(|(_, path)| *path == root.key)?;
-        let rows = rows_of(&snapshot.files, *id);
-        let skipped: Vec<SkipRow> = skipped.iter().filter(|row| row.root == *id).cloned().collect();
+        let found = snapshot.roots.iter().find(|(_, path)| *path == root.key);
+        let Some(&(id, _)) = found else { return false };
+        let skipped = skipped_within(skipped, id, root);
+        let rows = rows_within(&snapshot.files, id, &root.look);
         let plan = plan(&root.walk.files, rows, Vec::new(), &skipped);
-        let is_done = plan.read.is_empty()
+        plan.read.is_empty()
             && plan.removed.is_empty()
-            && skip_report(*id, &root.walk, &plan, &[]) == skipped;
-        if !is_done {
-            return None;
-        }
-        report.unchanged += plan.unchanged;
+            && skip_report(id, &root.walk, &plan, &[]) == skipped
+    };
+    snapshot.incomplete.is_empty() && walked.iter().all(is_done)
+}
+
+/// The skips of what was looked at, by path.
+fn skipped_within(skipped: &[SkipRow], id: RootId, root: &WalkedRoot<'_>) -> Vec<SkipRow> {
+    let is_within = |row: &&SkipRow| row.root == id && root.covers(&row.path);
+    skipped.iter().filter(is_within).cloned().collect()
+}
+
+/// The rows of what is looked at of one root, by path.
+fn rows_within<'a>(files: &'a [FileRow], id: RootId, look: &Look) -> Vec<&'a FileRow> {
+    let rows = rows_of(files, id);
+    let Look::Within(scope) = look else { return rows.iter().collect() };
+    let mut within = Vec::new();
+    for path in scope.paths() {
+        let below = format!("{path}/");
+        let at = rows.partition_point(|row| row.meta.path < path);
+        within.extend(rows.get(at).filter(|row| row.meta.path == path));
+        let at = rows.partition_point(|row| row.meta.path < below);
+        within.extend(rows[at..].iter().take_while(|row| row.meta.path.starts_with(&below)));
     }
-    Some(report)
+    within.sort_by(|a, b| a.meta.path.cmp(&b.meta.path));
+    within
 }
 
 /// The rows of one root; `files` is ordered by root.
@@ -194,20 +154,15 @@ fn sync_root(
     cancel: &CancelToken,
     progress: &dyn ProgressSink,
     writer: &mut Writer,
-    snapshot: &Snapshot,
-    root: &WalkedRoot<'_>,
+    (snapshot, id, root): (&Snapshot, RootId, &WalkedRoot<'_>),
     config: &Config,
     report: &mut SyncReport,
 ) -> Result<bool, Error> {
-    let id = writer.root(&root.key)?;
-    let skipped: Vec<SkipRow> = snapshot
-        .skipped(writer.connection())?
-        .iter()
-        .filter(|row| row.root == id)
-        .cloned()
-        .collect();
+    let all_skipped = snapshot.skipped(writer.connection())?;
+    let skipped = skipped_within(&all_skipped, id, root);
     let staged = writer.staged(id)?;
-    let plan = plan(&root.walk.files, rows_of(&snapshot.files, id), staged, &skipped);
+    let rows = rows_within(&snapshot.files, id, &root.look);
+    let plan = plan(&root.walk.files, rows, staged, &skipped);
     writer.drop_staged(&plan.stale)?;
 
     let meter = Meter::start(progress, Phase::Index, plan.read.len() as u64);
@@ -222,7 +177,6 @@ fn sync_root(
 
     let meter = Meter::start(progress, Phase::Commit, 0);
     let mut changes = Changes { removed: plan.removed.clone(), ..Changes::default() };
-    report.unchanged += plan.unchanged;
     report.removed += plan.removed.len() as u64;
     let mut unreadable = Vec::new();
     let mut n_indexed = 0;
@@ -234,7 +188,6 @@ fn sync_root(
         match outcome {
             Outcome::Same { id, size, mtime_ns } => {
                 changes.touched.push((id, size, mtime_ns));
-                report.unchanged += 1;
             }
             Outcome::Indexed => {
                 n_indexed += 1;
@@ -251,7 +204,11 @@ fn sync_root(
         }
     }
     let skip_report = skip_report(id, &root.walk, &plan, &unreadable);
-    changes.skipped = (skip_report != skipped).then_some(skip_report);
+    if skip_report != skipped {
+        let is_outside = |row: &&SkipRow| row.root == id && !root.covers(&row.path);
+        let others = all_skipped.iter().filter(is_outside).cloned();
+        changes.skipped = Some(sorted(others.chain(skip_report).collect()));
+    }
     // A file that is still there was removed by a rule: no trace of its text may stay.
     changes.hidden = plan
         .removed
@@ -284,7 +241,7 @@ fn count_indexed<'a>(row: Option<&'a FileRow>, changes: &mut Changes<'a>, report
 
 /// What the walk left out, what is still unusable, and what was found unusable now, by path.
 fn skip_report(root: RootId, walk: &Walk, plan: &Plan<'_>, unreadable: &[SkipRow]) -> Vec<SkipRow> {
-    let mut report: Vec<SkipRow> = walk
+    let report: Vec<SkipRow> = walk
         .skipped
         .iter()
         .map(|skip| SkipRow {
@@ -296,6 +253,10 @@ fn skip_report(root: RootId, walk: &Walk, plan: &Plan<'_>, unreadable: &[SkipRow
         .chain(plan.unusable.iter().map(|&row| row.clone()))
         .chain(unreadable.iter().cloned())
         .collect();
+    sorted(report)
+}
+
+fn sorted(mut report: Vec<SkipRow>) -> Vec<SkipRow> {
     report.sort_by(|a, b| (&a.path, &a.reason).cmp(&(&b.path, &b.reason)));
     report
 }

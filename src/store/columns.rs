@@ -13,7 +13,7 @@ use super::reads::lock;
 use super::segment::STARTS_VECTOR;
 use super::snapshot::{SegmentRow, Snapshot};
 use crate::embed::DIM;
-use crate::embed::quantize::{PACKED_BYTES, Signs, pack, signs, unpack};
+use crate::embed::quantize::{PACKED_BYTES, Signs, pack, signs, sum_of_squares, unpack};
 
 /// The columns of one segment.
 #[derive(Debug)]
@@ -127,7 +127,8 @@ impl Snapshot {
     }
 
     fn file_means(&self, at: u32, segment: &SegmentRow, columns: &mut Columns) {
-        for file in self.files.iter().filter(|file| file.segment == at && file.n_chunks > 0) {
+        let live = self.file_of_ordinal[at as usize].iter().filter(|&&file| file != Self::DEAD);
+        for file in live.map(|&file| &self.files[file as usize]).filter(|file| file.n_chunks > 0) {
             let first = (file.first_chunk - segment.base) as usize;
             let last = first + file.n_chunks as usize - 1;
             let vectors = columns.vector_of_chunk[first]..=columns.vector_of_chunk[last];
@@ -142,10 +143,11 @@ impl Snapshot {
             let mut mean = [0f32; DIM];
             for vector in vectors {
                 for (total, value) in mean.iter_mut().zip(unpack(columns.vector(vector))) {
-                    *total += value / n;
+                    *total += value;
                 }
             }
-            columns.file_mean_lengths[ordinal] = mean.iter().map(|x| x * x).sum::<f32>().sqrt();
+            let mean = mean.map(|total| total / n);
+            columns.file_mean_lengths[ordinal] = sum_of_squares(&mean).sqrt();
             pack(&mean, &mut columns.file_means[ordinal]);
         }
     }

@@ -251,6 +251,12 @@ impl Database {
         WriteLock::wait(&self.folder, cancel, patience)
     }
 
+    /// Whether somebody is writing now, in this process or another.
+    #[must_use]
+    pub fn is_locked(&self) -> bool {
+        WriteLock::is_held(&self.folder)
+    }
+
     /// Tells the database file from another in its place; `None` if there is none.
     #[must_use]
     pub fn identity(&self) -> Option<DatabaseIdentity> {

@@ -14,6 +14,12 @@ const POLL: Duration = Duration::from_millis(20);
 pub struct WriteLock(#[expect(dead_code, reason = "holds the lock until dropped")] File);
 
 impl WriteLock {
+    /// Whether somebody holds the lock now.
+    pub(super) fn is_held(folder: &Path) -> bool {
+        let Ok(file) = File::open(folder.join("write.lock")) else { return false };
+        matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+    }
+
     /// Waits for the lock, at most as long as `patience`. `Ok(None)` if `cancel` came first.
     pub(super) fn wait(
         folder: &Path,

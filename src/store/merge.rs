@@ -320,6 +320,14 @@ impl Cursor {
     }
 }
 
+impl Snapshot {
+    /// Whether [`Writer::compact`] would do anything.
+    #[must_use]
+    pub fn wants_compaction(&self) -> bool {
+        choose(self).is_some()
+    }
+}
+
 /// The segments to merge, if any: a full tier, or one that is mostly dead.
 fn choose(snapshot: &Snapshot) -> Option<Vec<usize>> {
     let mut live = vec![0u32; snapshot.segments.len()];

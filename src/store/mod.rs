@@ -13,6 +13,7 @@
 
 pub mod codec;
 mod columns;
+mod control;
 mod database;
 pub mod dictionary;
 mod error;
@@ -29,6 +30,7 @@ mod writer;
 
 pub use columns::Columns;
 pub(crate) use columns::{add_fixed_point, mean_vector};
+pub use control::{Control, Controls};
 pub use database::{Database, DatabaseIdentity};
 pub use error::{Result, StoreError};
 pub use files::FileRow;

@@ -241,6 +241,18 @@ impl Writer {
         Ok(())
     }
 
+    /// Whether an interrupted run left staged files of `root`.
+    ///
+    /// # Errors
+    /// [`super::StoreError`].
+    pub fn has_staged(&self, root: RootId) -> Result<bool> {
+        self.database.run(|| {
+            self.connection
+                .prepare_cached("SELECT EXISTS (SELECT 1 FROM files WHERE root = ?1 AND live = 0)")?
+                .query_row([root], |row| row.get(0))
+        })
+    }
+
     /// The staged files of `root`, by path.
     ///
     /// # Errors

@@ -266,7 +266,7 @@ fn clear_removes_the_index_and_the_next_sync_builds_it() {
     let place = Place::new(FILES);
     let engine = place.index();
     engine.clear().unwrap();
-    assert_eq!(engine.status().unwrap().state, "empty");
+    assert_eq!(engine.status().unwrap().state, "cleared");
     assert_eq!(code_of(engine.files()), "INDEX_NOT_BUILT");
     engine.clear().unwrap();
     let report = sync(&engine);

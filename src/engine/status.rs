@@ -1,0 +1,47 @@
+//! How does the workspace stand?
+
+use super::live::Live;
+use super::types::Status;
+use super::{Engine, lock};
+use crate::embed::MODEL_ID;
+use crate::error::Error;
+use crate::store::Control;
+
+impl Engine {
+    /// How the workspace stands. Looks at no file of it.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub fn status(&self) -> Result<Status, Error> {
+        let roots = self.roots();
+        let live = lock(&self.live).clone();
+        let progress = lock(&self.progress).clone();
+        let is_indexing = progress.is_some() || self.database.is_locked();
+        let control = roots.controls.state();
+        let in_run = progress.as_ref().map_or(0, |p| p.files_total.saturating_sub(p.files_done));
+        self.read(|view, _| {
+            let snapshot = &view.snapshot;
+            let state = match control {
+                Control::Stopped => "cleared",
+                Control::Paused => "paused",
+                Control::Running if is_indexing => "indexing",
+                Control::Running if snapshot.incomplete.is_empty() => "ready",
+                Control::Running => "empty",
+            };
+            Ok(Status {
+                state,
+                roots: roots.keys.clone(),
+                files: snapshot.files.len() as u64,
+                chunks: snapshot.n_live_chunks(),
+                pending_files: in_run.max(live.as_ref().map_or(0, |live| live.n_pending())),
+                model: if self.config.use_vectors { MODEL_ID } else { "none" }.to_owned(),
+                storage: self.database.folder().to_string_lossy().into_owned(),
+                database_bytes: self.database.bytes(),
+                watching: live.is_some(),
+                degraded: live.as_deref().map(Live::blindness).unwrap_or_default(),
+                progress: progress.clone(),
+                last_error: lock(&self.last_error).clone(),
+            })
+        })
+    }
+}

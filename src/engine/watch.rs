@@ -1,0 +1,176 @@
+//! A thread that keeps the index current: it waits for changes, lets a burst pass, and runs.
+
+use std::sync::{Arc, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::live::{Live, Woken};
+use super::types::{Degradation, IndexReport};
+use super::{Engine, lock};
+use crate::error::Error;
+use crate::index;
+use crate::store::Writer;
+use crate::task::{CancelToken, Progress, ProgressSink};
+use crate::watch::Debounce;
+
+/// A run waits for the end of a burst of events no longer than so many times the delay, and no less than
+/// [`LEAST_BURST`]: a file that changes all the time must not keep others from being found. Unmeasured.
+const BURST_DELAYS: u32 = 10;
+const LEAST_BURST: Duration = Duration::from_secs(5);
+
+/// After a failure the next run waits at least this long, then twice as long, up to the longest.
+const FIRST_RETRY: Duration = Duration::from_secs(1);
+const LONGEST_RETRY: Duration = Duration::from_secs(60);
+
+/// Where the system tells of no changes, sweeps take a hundredth of the time, and come no more often than this.
+const LEAST_SWEEP_INTERVAL: Duration = Duration::from_secs(10);
+const SWEEP_SHARE: u32 = 100;
+
+/// Deeply nested sources recurse deeply; address space is cheap, and only what is touched is used.
+const STACK_BYTES: usize = 16 << 20;
+
+/// How to watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WatchOptions {
+    /// Quiet time after the last change before the index is brought up to date.
+    pub debounce: Duration,
+}
+
+/// What happens during a watch.
+#[derive(Clone, Debug)]
+pub enum WatchEvent {
+    /// How far a run is.
+    Progress(Progress),
+    /// A run is done that found something to do, or the first one.
+    Synced(IndexReport),
+    /// A run failed. Another follows by itself; a pause and a cleared index end by being ended.
+    Failed(Degradation),
+}
+
+/// Receives what happens, on the thread of the watch or those of its runs.
+pub trait WatchSink: Send + Sync {
+    /// Takes one event. Must return quickly.
+    fn event(&self, event: WatchEvent);
+}
+
+impl<F: Fn(WatchEvent) + Send + Sync> WatchSink for F {
+    fn event(&self, event: WatchEvent) {
+        self(event);
+    }
+}
+
+struct AsProgress<'a>(&'a dyn WatchSink);
+
+impl ProgressSink for AsProgress<'_> {
+    fn report(&self, progress: Progress) {
+        self.0.event(WatchEvent::Progress(progress));
+    }
+}
+
+impl Engine {
+    /// Keeps the index current from now on, in the background, until [`Engine::unwatch`]. The first run begins at once.
+    /// While it lasts, [`Engine::sync_and_search`] looks only at what has changed. A watch that goes on already is
+    /// replaced.
+    ///
+    /// # Errors
+    /// [`Error::Closed`], or no thread from the system. That changes are not told by the system is none: the status says
+    /// it, and sweeps take the place of events.
+    pub fn watch(
+        self: &Arc<Self>,
+        options: WatchOptions,
+        sink: Arc<dyn WatchSink>,
+    ) -> Result<(), Error> {
+        self.unwatch();
+        if lock(&self.reader).is_closed() {
+            return Err(Error::Closed);
+        }
+        let live = Arc::new(Live::start(self.database.folder()));
+        let (engine, watched) = (Arc::downgrade(self), Arc::clone(&live));
+        let thread = thread::Builder::new()
+            .name("sextant-watch".into())
+            .stack_size(STACK_BYTES)
+            .spawn(move || keep_current(&engine, &watched, options, sink.as_ref()))
+            .map_err(Error::NoThread)?;
+        *lock(&live.thread) = Some(thread);
+        *lock(&self.live) = Some(live);
+        Ok(())
+    }
+
+    /// Ends a watch and waits until nothing of it runs. What a run had finished is kept as a checkpoint.
+    pub fn unwatch(&self) {
+        let Some(live) = lock(&self.live).take() else { return };
+        live.end();
+        let thread = lock(&live.thread).take();
+        // The last owner of the engine may be the watch itself.
+        if let Some(thread) = thread.filter(|t| t.thread().id() != thread::current().id()) {
+            let _ = thread.join();
+        }
+    }
+
+    /// Merges segments if that is worth while; gives way to whoever wants to run.
+    fn tidy(&self, cancel: &CancelToken) -> Result<(), Error> {
+        let view = self.read(|view, _| Ok(Arc::clone(view)))?;
+        if !view.snapshot.wants_compaction() {
+            return Ok(());
+        }
+        let Some(_turn) = self.turns.wait(cancel) else { return Ok(()) };
+        let turns = Arc::clone(&self.turns);
+        let cancel = cancel.or_when(move || turns.is_wanted());
+        let Some(lock) = self.database.lock(&cancel, index::PATIENCE)? else { return Ok(()) };
+        Writer::open(&self.database, lock)?.compact(&cancel, &view.snapshot)?;
+        Ok(())
+    }
+}
+
+fn keep_current(engine: &Weak<Engine>, live: &Live, options: WatchOptions, sink: &dyn WatchSink) {
+    let longest = LEAST_BURST.max(options.debounce * BURST_DELAYS);
+    let mut debounce = Debounce::new(options.debounce, longest);
+    let mut due = Some(Instant::now());
+    let mut seen = None;
+    let mut retry = FIRST_RETRY;
+    let mut is_first = true;
+    loop {
+        match live.wait(seen, due) {
+            Woken::Ended => return,
+            Woken::Event(at) => {
+                seen = Some(at);
+                debounce.note(at);
+                // A run that is due anyway, such as the first, is not put off.
+                due = due.filter(|_| is_first).or_else(|| debounce.due());
+                continue;
+            }
+            Woken::Due => debounce.clear(),
+        }
+        let Some(engine) = engine.upgrade() else { return };
+        let started = Instant::now();
+        let result = engine.run(&live.cancel, &AsProgress(sink), &engine.roots());
+        due = match &result {
+            Ok(_) => {
+                retry = FIRST_RETRY;
+                let interval = LEAST_SWEEP_INTERVAL.max(started.elapsed() * SWEEP_SHARE);
+                (!live.blindness().is_empty()).then(|| Instant::now() + interval)
+            }
+            Err(Error::Paused | Error::Stopped) => None,
+            Err(_) => {
+                let after = Instant::now() + retry;
+                retry = (retry * 2).min(LONGEST_RETRY);
+                Some(after)
+            }
+        };
+        match result {
+            Ok(report) => {
+                if is_first || report.added + report.changed + report.removed > 0 {
+                    sink.event(WatchEvent::Synced(report));
+                }
+                is_first = false;
+                // A merge that fails costs speed; the next run meets what is wrong and says so.
+                let _ = engine.tidy(&live.cancel);
+            }
+            Err(_) if live.cancel.is_cancelled() => return,
+            Err(error) => {
+                let message = error.chain();
+                sink.event(WatchEvent::Failed(Degradation { code: error.code(), message }));
+            }
+        }
+    }
+}
