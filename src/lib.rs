@@ -1,7 +1,7 @@
 //! Sextant: a local-first codebase index. Ask in your own words, get the right lines, offline.
 //!
 //! The rooms, in the order data flows:
-//! walk -> source -> chunk -> token/term/embed -> index -> store -> query -> strategy -> rank -> present,
+//! walk -> source -> chunk -> token/term/embed -> store -> watch -> index -> query -> strategy -> rank -> present,
 //! with `engine` as the facade over them and `binding` as the only room that knows Node.
 //! docs/ARCHITECTURE.md says what each may assume.
 

@@ -113,6 +113,11 @@ impl Reader {
         self.is_closed = true;
     }
 
+    /// Whether nothing was read yet, so that the next read takes its time.
+    pub fn is_cold(&self) -> bool {
+        self.open.as_ref().is_none_or(|open| open.view.is_none())
+    }
+
     /// Whether [`Reader::close`] was called.
     pub fn is_closed(&self) -> bool {
         self.is_closed

@@ -72,13 +72,16 @@ impl Engine {
         result
     }
 
-    /// As [`Engine::run`], while what a search needs is read at the same time.
+    /// As [`Engine::run`], while what the first search needs is read at the same time.
     pub(super) fn run_and_warm(
         &self,
         cancel: &CancelToken,
         progress: &dyn ProgressSink,
         roots: &Roots,
     ) -> Result<IndexReport, Error> {
+        if !lock(&self.reader).is_cold() {
+            return self.run(cancel, progress, roots);
+        }
         std::thread::scope(|scope| {
             // Whatever fails here fails again where it matters.
             scope.spawn(|| {
