@@ -1,0 +1,73 @@
+//! The database as SQLite sees it.
+
+use std::fs;
+use std::path::Path;
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::failure::{Context, Failure, Result};
+
+/// A finding unless SQLite itself finds the database sound.
+pub fn check_integrity(storage: &Path) -> Result<()> {
+    let verdict: String = connect(storage)?
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .finding("PRAGMA integrity_check")?;
+    if verdict == "ok" {
+        return Ok(());
+    }
+    Err(Failure::Finding(format!("PRAGMA integrity_check says: {verdict}")))
+}
+
+/// Bytes of the database.
+#[derive(Clone, Copy, Default)]
+pub struct Bytes {
+    file: u64,
+    log: u64,
+    /// Of the file: in pages that hold nothing.
+    free: u64,
+}
+
+impl Bytes {
+    /// Looks at the files and asks SQLite for free pages.
+    pub fn of(storage: &Path) -> Result<Self> {
+        let bytes = |name: &str| fs::metadata(storage.join(name)).map_or(0, |found| found.len());
+        let connection = connect(storage)?;
+        let number = |sql: &str| -> Result<i64> {
+            connection.query_row(sql, [], |row| row.get(0)).finding(sql)
+        };
+        let free = number("PRAGMA freelist_count")? * number("PRAGMA page_size")?;
+        let free = u64::try_from(free).unwrap_or(0);
+        Ok(Self { file: bytes("index.db"), log: bytes("index.db-wal"), free })
+    }
+
+    /// File and log.
+    pub fn sum(&self) -> u64 {
+        self.file + self.log
+    }
+
+    /// For the summary.
+    pub fn to_json(self) -> Value {
+        json!({ "file": self.file, "log": self.log, "freePages": self.free })
+    }
+}
+
+/// Notices when another process commits.
+pub struct CommitWatch(Connection);
+
+impl CommitWatch {
+    /// Begins to look.
+    pub fn new(storage: &Path) -> Result<Self> {
+        connect(storage).map(Self)
+    }
+
+    /// A number that changes with every commit of another connection.
+    pub fn version(&self) -> Option<i64> {
+        self.0.query_row("PRAGMA data_version", [], |row| row.get(0)).ok()
+    }
+}
+
+fn connect(storage: &Path) -> Result<Connection> {
+    let path = storage.join("index.db");
+    Connection::open(&path).finding(format_args!("opening {} with SQLite", path.display()))
+}

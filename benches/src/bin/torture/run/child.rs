@@ -1,0 +1,225 @@
+//! A process that works on the shared index: does seeded random things and checks every answer.
+//!
+//! It talks to its parent by lines: `did WHAT MS`, `code WHERE CODE`, `wrong KIND WORDS`.
+
+mod judge;
+mod report;
+mod versions;
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use sextant::engine::{Degradation, Engine, Strategy};
+use sextant::error::Error;
+use sextant::task::{CancelToken, Progress};
+use sextant_benches::workspace::request;
+
+use super::ledger::Ledger;
+use super::sentinels::{LEDGER, N_SENTINELS};
+use super::watching::keep_up_to_date;
+use crate::arguments::number;
+use crate::code::QUERIES;
+use crate::failure::{Failure, Result};
+use crate::place;
+use crate::random::Random;
+use report::{WaitWatch, say, tell_wrong, timed};
+use versions::SeenVersions;
+
+/// A degradation of `sync_and_search` and an error of `sync` while another process writes: documented, and transient.
+const BUSY: &str = "STORAGE_BUSY";
+/// An error of a search before the first run of any process is complete.
+const NOT_BUILT: &str = "INDEX_NOT_BUILT";
+
+const STRATEGIES: [Strategy; 3] = [Strategy::Hybrid, Strategy::Tfidf, Strategy::Auto];
+
+/// What the child is and where it works.
+pub struct Work {
+    /// Holds the engine open and watches.
+    is_watcher: bool,
+    seed: u64,
+    root: PathBuf,
+    storage: PathBuf,
+}
+
+impl Work {
+    /// From the command line.
+    pub fn parse(words: &[String]) -> Result<Self> {
+        let [role, seed, root, storage] = words else {
+            return Err(Failure::Usage("--worker ROLE SEED ROOT STORAGE".into()));
+        };
+        Ok(Self {
+            is_watcher: role == "watcher",
+            seed: number("the seed", seed)?,
+            root: root.into(),
+            storage: storage.into(),
+        })
+    }
+}
+
+/// What every call of this process shares.
+pub struct Child {
+    work: Work,
+    ledger: Ledger,
+    /// What was seen of each sentinel.
+    seen: Mutex<[SeenVersions; N_SENTINELS]>,
+    /// Whether any answer ever came: from then on there is an index.
+    has_index: AtomicBool,
+}
+
+/// Works until standard input is closed.
+pub fn work(work: &Work) -> Result<()> {
+    let child = Child {
+        ledger: Ledger::new(&work.storage.with_file_name(LEDGER)),
+        work: Work { root: work.root.clone(), storage: work.storage.clone(), ..*work },
+        seen: Mutex::default(),
+        has_index: AtomicBool::new(false),
+    };
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let _ = std::io::stdin().read(&mut [0]);
+            stop.store(true, Ordering::Relaxed);
+        });
+        let done = if work.is_watcher { child.watch(&stop) } else { child.wander(&stop) };
+        if let Err(failure) = &done {
+            say(format_args!("wrong child {failure}"));
+        }
+        // Whoever fails waits for its parent all the same.
+        done
+    })
+}
+
+impl Child {
+    fn watch(&self, stop: &AtomicBool) -> Result<()> {
+        let Some(engine) = self.open() else { return Ok(()) };
+        let mut random = Random::new(self.work.seed, 0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| keep_up_to_date(self, &engine, stop));
+            while !stop.load(Ordering::Relaxed) {
+                self.search_sentinel(&engine, &mut random)?;
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            Ok(())
+        })
+    }
+
+    fn wander(&self, stop: &AtomicBool) -> Result<()> {
+        let mut random = Random::new(self.work.seed, 0);
+        let mut engine = None;
+        while !stop.load(Ordering::Relaxed) {
+            let Some(open) = &engine else {
+                engine = self.open();
+                continue;
+            };
+            match random.below(100) {
+                0..35 => self.answer_sentinel(open, &mut random)?,
+                35..65 => self.search_sentinel(open, &mut random)?,
+                65..77 => self.search_anything(open, &mut random),
+                77..85 => self.ask_status(open),
+                85..88 => self.sync(open),
+                88..92 => self.list(open),
+                _ => {
+                    open.close();
+                    engine = None;
+                    say(format_args!("did close 0"));
+                }
+            }
+            let longest_ms = if random.percent(10) { 300 } else { 15 };
+            std::thread::sleep(Duration::from_millis(random.next() % longest_ms));
+        }
+        Ok(())
+    }
+
+    fn open(&self) -> Option<Engine> {
+        let opened = timed("open", || place::open(&self.work.root, &self.work.storage));
+        opened.map_err(|error| self.refused("open", &error)).ok()
+    }
+
+    /// Syncs, and reports how long it waited for another process.
+    pub fn sync(&self, engine: &Engine) {
+        let watch = WaitWatch::default();
+        match timed("sync", || engine.sync(&CancelToken::new(), &|p: Progress| watch.see(&p))) {
+            Ok(report) => {
+                self.answered();
+                self.notices(&report.degraded);
+            }
+            Err(error) => self.refused("sync", &error),
+        }
+        watch.tell();
+    }
+
+    fn search_anything(&self, engine: &Engine, random: &mut Random) {
+        let query = *random.pick(QUERIES);
+        let request = request(query, 20, *random.pick(&STRATEGIES));
+        match timed("search", || engine.search(&CancelToken::new(), &request)) {
+            Ok(response) => {
+                let verdict = judge::hits(&response.hits).map_err(|words| ("lines", words));
+                tell_wrong(verdict, || format!("search of {query:?}"));
+            }
+            Err(error) => self.refused("search", &error),
+        }
+    }
+
+    fn ask_status(&self, engine: &Engine) {
+        match timed("status", || engine.status()) {
+            Ok(status) => {
+                if self.has_index.load(Ordering::Relaxed) && status.state != "ready" {
+                    say(format_args!(
+                        "wrong status it is {}, but there was an index",
+                        status.state
+                    ));
+                }
+            }
+            Err(error) => self.refused("status", &error),
+        }
+    }
+
+    fn list(&self, engine: &Engine) {
+        match timed("list", || engine.files().and_then(|files| Ok((files, engine.skipped()?)))) {
+            Ok((files, _)) => {
+                let is_ordered = files.is_sorted_by(|a, b| a.path < b.path);
+                if !is_ordered || files.len() < N_SENTINELS / 2 {
+                    say(format_args!("wrong list {} files, ordered: {is_ordered}", files.len()));
+                }
+            }
+            Err(error) => self.refused("list", &error),
+        }
+    }
+
+    /// From the first answer on there is an index.
+    fn answered(&self) {
+        self.has_index.store(true, Ordering::Relaxed);
+    }
+
+    fn refused(&self, what: &str, error: &Error) {
+        let code = error.code();
+        say(format_args!("code {what} {code}"));
+        let is_transient = match code {
+            BUSY => matches!(what, "sync" | "answer"),
+            NOT_BUILT => {
+                matches!(what, "search" | "list") && !self.has_index.load(Ordering::Relaxed)
+            }
+            _ => false,
+        };
+        if !is_transient {
+            say(format_args!("wrong error {what} failed: {code} {}", error.chain()));
+        }
+    }
+
+    /// Reports what made an answer less than complete; whether it is up to date all the same.
+    fn notices(&self, degraded: &[Degradation]) -> bool {
+        let mut is_fresh = true;
+        for degradation in degraded {
+            say(format_args!("code degraded {}", degradation.code));
+            match degradation.code {
+                BUSY => is_fresh = false,
+                "QUERY_NOT_EMBEDDED" => {}
+                code => say(format_args!("wrong degraded {code} {}", degradation.message)),
+            }
+        }
+        is_fresh
+    }
+}

@@ -1,0 +1,67 @@
+//! Lines from a child to its parent.
+
+use std::io::Write;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use sextant::task::{Phase, Progress};
+
+/// Measures how long a sync stood between the end of the walk and the start of reading.
+#[derive(Default)]
+pub struct WaitWatch {
+    walked: Mutex<Option<Instant>>,
+    waited_ms: AtomicU64,
+}
+
+impl WaitWatch {
+    /// Takes a report of the run.
+    pub fn see(&self, progress: &Progress) {
+        let mut walked = self.walked.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        match progress.phase {
+            Phase::Walk => *walked = Some(Instant::now()),
+            Phase::Index => {
+                if let Some(walked) = walked.take() {
+                    self.waited_ms.store(walked.elapsed().as_millis() as u64, Ordering::Relaxed);
+                }
+            }
+            Phase::Commit => {}
+        }
+    }
+
+    /// Reports a wait, if there was one.
+    pub fn tell(&self) {
+        let waited_ms = self.waited_ms.load(Ordering::Relaxed);
+        // Below this nobody else had the lock.
+        if waited_ms > 20 {
+            say(format_args!("did wait {waited_ms}"));
+        }
+    }
+}
+
+/// Reports a wrong answer to the question that `of` names.
+pub fn tell_wrong(
+    verdict: std::result::Result<(), (&'static str, String)>,
+    of: impl FnOnce() -> String,
+) {
+    if let Err((kind, words)) = verdict {
+        let words = words.replace('\n', "\\n");
+        say(format_args!("wrong {} {words}; {}", kind.replace(' ', "-"), of()));
+    }
+}
+
+/// Calls, and reports how long it took.
+pub fn timed<T>(what: &str, call: impl FnOnce() -> T) -> T {
+    let started = Instant::now();
+    let result = call();
+    say(format_args!("did {what} {}", started.elapsed().as_millis()));
+    result
+}
+
+/// A line to the parent. If there is no parent any more, there is nobody to tell.
+pub fn say(words: std::fmt::Arguments<'_>) {
+    let line = format!("{words}\n");
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(line.as_bytes());
+    let _ = out.flush();
+}
