@@ -22,6 +22,8 @@ pub fn open_only(root: &Path, storage: &Path, config: Config) -> Engine {
     let options = OpenOptions {
         roots: vec![root.to_path_buf()],
         storage: Some(storage.to_path_buf()),
+        // Beside the index, so that the first run of a measurement finds nothing.
+        cache: Some(storage.join("cache")),
         config,
     };
     Engine::open(options).unwrap_or_else(|error| panic!("cannot open {}: {error}", root.display()))

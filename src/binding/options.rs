@@ -80,6 +80,7 @@ pub fn open(env: &Env, value: Unknown<'_>) -> Result<OpenOptions, Failure> {
     Ok(OpenOptions {
         roots: roots.into_iter().map(Into::into).collect(),
         storage: storage.map(Into::into),
+        cache: None,
         config,
     })
 }

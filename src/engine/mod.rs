@@ -31,12 +31,12 @@ use self::live::Live;
 use self::reader::{Reader, View};
 use self::turn::Turns;
 use crate::chunk;
-use crate::config::Config;
+use crate::config::{Config, EMBEDDING_CACHE_BYTES};
 use crate::error::{Error, Fault};
-use crate::index::root_key;
+use crate::index::{self, root_key};
 use crate::present::one_based;
 use crate::source::{self, Loaded};
-use crate::store::{Controls, Database, Snapshot, StoreError};
+use crate::store::{Controls, Database, EmbeddingCache, Snapshot, StoreError};
 use crate::task::{CancelToken, Progress, ProgressSink};
 use crate::token::TokenCounter;
 use crate::walk::{self, WalkError};
@@ -46,6 +46,7 @@ pub struct Engine {
     roots: Mutex<Arc<Roots>>,
     config: Config,
     database: Database,
+    tools: index::Tools,
     reader: Mutex<Reader>,
     turns: Arc<Turns>,
     /// How far the run is that goes on now.
@@ -102,6 +103,10 @@ impl Engine {
         let paths = Roots::new(&options.roots)?;
         let folder = storage::folder(&paths, options.storage.as_deref(), &mut config.walk)?;
         let database = Database::prepare(&folder, &config.profile())?;
+        let cache = config.use_vectors.then(|| {
+            storage::embeddings(&paths, options.cache.as_deref(), &mut config.walk)
+                .map(|path| EmbeddingCache::open(&path, EMBEDDING_CACHE_BYTES))
+        });
         Ok(Self {
             roots: Mutex::new(Arc::new(Roots::with_storage(paths, &folder))),
             config,
@@ -111,6 +116,7 @@ impl Engine {
             last_error: Mutex::default(),
             live: Mutex::default(),
             database,
+            tools: index::Tools { cache: cache.flatten() },
         })
     }
 

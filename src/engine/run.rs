@@ -149,6 +149,8 @@ impl Engine {
                 changed: done.changed,
                 removed: done.removed,
                 unchanged: view.snapshot.files.len() as u64 - done.added - done.changed,
+                embedded: done.embedded,
+                reused: done.reused,
                 skipped: skipped_paths(&view.snapshot, connection)?,
                 took_ms: milliseconds(started),
                 degraded,
@@ -167,7 +169,15 @@ impl Engine {
         let (view, skipped) = self
             .read(|view, connection| Ok((Arc::clone(view), view.snapshot.skipped(connection)?)))?;
         let current = (&view.snapshot, skipped.as_slice());
-        let done = index::sync(cancel, progress, &self.database, current, &walked, &self.config)?;
+        let done = index::sync(
+            cancel,
+            progress,
+            &self.database,
+            current,
+            &walked,
+            &self.config,
+            &self.tools,
+        )?;
         match done {
             Done::Published(report) => {
                 if let Some(live) = live {

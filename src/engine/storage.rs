@@ -25,11 +25,7 @@ pub fn folder(
         return Ok(real);
     }
     let cache = real_path(&cache_folder()?);
-    for root in roots {
-        if let Ok(relative) = cache.strip_prefix(root) {
-            walk.never_enter.push(relative.to_string_lossy().replace('\\', "/"));
-        }
-    }
+    leave_out(&cache, roots, walk);
     let mut names: Vec<String> =
         roots.iter().map(|root| root.to_string_lossy().into_owned()).collect();
     names.sort();
@@ -51,6 +47,30 @@ pub fn is_left_out(storage: &Path, root: &Path, walk: &WalkConfig) -> bool {
     relative.is_ok_and(|path| {
         walk.never_enter.iter().any(|folder| Path::new(&path).starts_with(folder))
     })
+}
+
+/// The cache of embeddings: in `explicit`, or in the platform's cache folder. None if there is no such folder.
+pub fn embeddings(
+    roots: &[PathBuf],
+    explicit: Option<&Path>,
+    walk: &mut WalkConfig,
+) -> Option<PathBuf> {
+    let folder =
+        real_path(&explicit.map_or_else(cache_folder, |path| Ok(path.to_path_buf())).ok()?);
+    leave_out(&folder, roots, walk);
+    Some(folder.join("embeddings.db"))
+}
+
+/// Keeps the walk out of `folder`, where it lies inside a root.
+fn leave_out(folder: &Path, roots: &[PathBuf], walk: &mut WalkConfig) {
+    for root in roots {
+        if let Ok(relative) = folder.strip_prefix(root) {
+            let path = relative.to_string_lossy().replace('\\', "/");
+            if !walk.never_enter.contains(&path) {
+                walk.never_enter.push(path);
+            }
+        }
+    }
 }
 
 /// The real path of something that may not exist yet: links are followed as far as there are any.

@@ -12,6 +12,8 @@ pub struct OpenOptions {
     pub roots: Vec<PathBuf>,
     /// Folder for the database; `None` is the platform's cache folder, keyed by the roots' real paths.
     pub storage: Option<PathBuf>,
+    /// Folder for the embeddings that all workspaces share; `None` is the platform's cache folder.
+    pub cache: Option<PathBuf>,
     /// Settings.
     pub config: Config,
 }
@@ -53,6 +55,10 @@ pub struct IndexReport {
     pub removed: u64,
     /// Files that were as before.
     pub unchanged: u64,
+    /// Files whose vectors were made.
+    pub embedded: u64,
+    /// Files whose vectors were known from before, from any workspace.
+    pub reused: u64,
     /// Everything left out.
     pub skipped: Vec<SkippedPath>,
     /// Wall time.

@@ -68,37 +68,53 @@ fn slice_of<'a>(bytes: &'a [u8], ends: &[u32], id: u32) -> &'a [u8] {
     &bytes[start..ends[id as usize] as usize]
 }
 
+/// Where the terms and the embedding rows of a run are.
+#[derive(Clone, Copy)]
+struct Span {
+    terms: (u32, u32),
+    /// [`NO_ROWS`] until somebody asks for them.
+    rows: (u32, u32),
+}
+
+const NO_ROWS: (u32, u32) = (u32::MAX, u32::MAX);
+
 /// Looks runs up, and takes new ones apart.
 pub struct Analyzer {
     /// Terms of the segment.
     pub terms: Interner,
     runs: Interner,
-    /// For each run, where its terms and rows end in `ids`: terms first.
-    spans: Vec<(u32, u32)>,
+    spans: Vec<Span>,
+    /// Terms and rows, of long runs too at its end.
     ids: Vec<u32>,
+    /// Where those of long runs begin.
+    kept: usize,
     splitter: TermSplitter,
-    has_rows: bool,
     model: &'static StaticModel,
 }
 
 impl Analyzer {
-    /// An analyzer that knows nothing yet; it gives embedding rows only if asked to.
-    pub fn new(has_rows: bool) -> Self {
+    /// An analyzer that knows nothing yet.
+    pub fn new() -> Self {
         Self {
             terms: Interner::default(),
             runs: Interner::default(),
             spans: Vec::new(),
             ids: Vec::new(),
+            kept: 0,
             splitter: TermSplitter::new(),
-            has_rows,
             model: static_model(),
         }
     }
 
-    /// Calls `visit` with the position of each run of `text`, its terms and its embedding rows.
-    pub fn analyze(&mut self, text: &str, mut visit: impl FnMut(usize, &[TermId], &[u32])) {
+    /// Calls `visit` with the position of each run of `text`, its terms and, if asked for, its embedding rows.
+    pub fn analyze(
+        &mut self,
+        text: &str,
+        with_rows: bool,
+        mut visit: impl FnMut(usize, &[TermId], &[u32]),
+    ) {
         runs(text, |at, run| {
-            let (terms, rows) = self.run(run);
+            let (terms, rows) = self.run(run, with_rows);
             visit(at, terms, rows);
         });
     }
@@ -111,33 +127,43 @@ impl Analyzer {
         });
     }
 
-    fn run(&mut self, run: &str) -> (&[TermId], &[u32]) {
+    fn run(&mut self, run: &str, with_rows: bool) -> (&[TermId], &[u32]) {
         let n_known = self.runs.len();
+        // What a long run left behind is dropped here.
+        self.ids.truncate(self.kept);
+        let mut span = Span { terms: NO_ROWS, rows: NO_ROWS };
+        let mut known = None;
         let is_kept = run.len() <= MAX_CACHED_RUN_BYTES;
         if is_kept {
             let id = self.runs.intern(run.as_bytes()) as usize;
             if id < n_known {
-                let start = if id == 0 { 0 } else { self.spans[id - 1].1 } as usize;
-                let (terms_end, rows_end) = self.spans[id];
-                return (
-                    &self.ids[start..terms_end as usize],
-                    &self.ids[terms_end as usize..rows_end as usize],
-                );
+                span = self.spans[id];
+                known = Some(id);
             }
         }
-        let start = self.spans.last().map_or(0, |span| span.1) as usize;
-        // What a long run left behind its last known span is dropped here.
-        self.ids.truncate(start);
-        let Self { terms, ids, splitter, .. } = self;
-        splitter.split(run, |term| ids.push(terms.intern(term.as_bytes())));
-        let terms_end = self.ids.len();
-        if self.has_rows {
+        if known.is_none() {
+            let Self { terms, ids, splitter, .. } = self;
+            let start = ids.len() as u32;
+            splitter.split(run, |term| ids.push(terms.intern(term.as_bytes())));
+            span.terms = (start, ids.len() as u32);
+        }
+        let lacks_rows = with_rows && span.rows == NO_ROWS;
+        if lacks_rows {
+            let start = self.ids.len() as u32;
             self.model.vocabulary().rows(run, &mut self.ids);
+            span.rows = (start, self.ids.len() as u32);
         }
         if is_kept {
-            self.spans.push((terms_end as u32, self.ids.len() as u32));
+            match known {
+                None => self.spans.push(span),
+                Some(id) if lacks_rows => self.spans[id] = span,
+                Some(_) => {}
+            }
+            self.kept = self.ids.len();
         }
-        (&self.ids[start..terms_end], &self.ids[terms_end..])
+        let slice = |(start, end): (u32, u32)| &self.ids[start as usize..end as usize];
+        let rows = if with_rows { slice(span.rows) } else { &[] };
+        (slice(span.terms), rows)
     }
 
     /// The embedding model.
@@ -149,7 +175,7 @@ impl Analyzer {
     pub fn n_bytes(&self) -> usize {
         self.terms.n_bytes()
             + self.runs.n_bytes()
-            + self.spans.capacity() * 8
+            + self.spans.capacity() * size_of::<Span>()
             + self.ids.capacity() * 4
     }
 }

@@ -3,6 +3,7 @@
 //! Text and columns leave as they fill up ([`Output`]); postings stay until [`SegmentBuilder::finish`].
 
 use super::analyzer::{Analyzer, TermId};
+use super::embedding::vector_starts;
 use crate::chunk::Chunk;
 use crate::embed::DIM;
 use crate::embed::quantize::{PACKED_BYTES, pack};
@@ -12,11 +13,6 @@ use crate::store::text::TextWriter;
 use crate::store::{
     FileMeta, PART_CHUNKS, STARTS_VECTOR, SegmentId, SegmentSummary, StagedFile, add_fixed_point,
 };
-
-/// Neighbouring chunks of one file share a vector up to so many bytes: a vector of one short function says little, and
-/// vectors are a large part of an index. Source: benches `ranking`, semble half / questions with spans, NDCG@10: a vector
-/// a chunk .8775 / .5337, 1200 .8744 / .5335, 1800 .8795 / .5378, 2600 .8756 / .5374, 4000 .8725 / .5292.
-const VECTOR_BYTES: usize = 1800;
 
 /// Something to be written.
 pub enum Output {
@@ -38,6 +34,28 @@ pub enum Output {
         /// As in [`crate::store::Columns`].
         vectors: Vec<u8>,
     },
+}
+
+impl Output {
+    /// Bytes to be written.
+    pub fn n_bytes(&self) -> usize {
+        match self {
+            Self::Text { data, .. } => data.len(),
+            Self::Part { lengths, kinds, vectors, .. } => {
+                lengths.len() + kinds.len() + vectors.len()
+            }
+        }
+    }
+}
+
+/// Where the vectors of a file came from.
+pub enum Vectors {
+    /// It has none.
+    None,
+    /// The model; these they are.
+    Computed(Vec<u8>),
+    /// The caller knew them.
+    Known,
 }
 
 /// Postings of one term so far.
@@ -118,7 +136,7 @@ impl SegmentBuilder {
         Self {
             id,
             has_vectors,
-            analyzer: Analyzer::new(has_vectors),
+            analyzer: Analyzer::new(),
             counter: Counter::default(),
             body: Vec::new(),
             paths: Vec::new(),
@@ -137,11 +155,6 @@ impl SegmentBuilder {
         }
     }
 
-    /// Its number.
-    pub fn id(&self) -> SegmentId {
-        self.id
-    }
-
     /// Whether no file was added.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
@@ -155,30 +168,36 @@ impl SegmentBuilder {
             + self.posting_bytes * 3 / 2
     }
 
-    /// Adds a file and its chunks; `emit` receives what is ready to be written.
+    /// Adds a file and its chunks; `emit` receives what is ready to be written. `known` are its packed vectors, if they
+    /// were made before; they are ignored if they are not as many as the chunks need.
     pub fn add(
         &mut self,
         meta: FileMeta,
         text: &str,
         chunks: &[Chunk],
+        known: Option<&[u8]>,
         emit: &mut impl FnMut(Output),
-    ) {
+    ) -> Vectors {
         let ordinal = self.files.len() as u32;
         let text_start = self.text.position();
         let first_chunk = self.n_chunks;
-        self.add_path(&meta.path, ordinal);
+        let starts = vector_starts(chunks);
+        let n_vectors = starts.iter().filter(|&&starts| starts).count();
+        let known = known
+            .filter(|_| self.has_vectors)
+            .map(|known| known.as_chunks().0)
+            .filter(|known| known.len() == n_vectors);
+        let is_embedded = self.has_vectors && known.is_none();
+        let first_vector = self.vectors.len();
+        self.add_path(&meta.path, ordinal, is_embedded);
         let mut records = Vec::with_capacity(chunks.len());
-        let mut vector_bytes = usize::MAX / 2;
-        for chunk in chunks {
-            let starts_vector = vector_bytes + chunk.bytes.len() > VECTOR_BYTES;
-            if starts_vector {
+        for (chunk, starts_vector) in chunks.iter().zip(starts) {
+            if starts_vector && known.is_none() {
                 self.close_vector();
-                vector_bytes = 0;
                 self.rows.extend_from_slice(&self.path_rows);
                 self.has_open_vector = true;
             }
-            vector_bytes += chunk.bytes.len();
-            self.add_chunk(text, chunk, starts_vector);
+            self.add_chunk(text, chunk, starts_vector, is_embedded);
             records.push(ChunkRecord {
                 bytes: chunk.bytes,
                 lines: chunk.lines,
@@ -188,18 +207,28 @@ impl SegmentBuilder {
             });
         }
         self.close_vector();
+        for vector in known.into_iter().flatten() {
+            add_fixed_point(vector, &mut self.vector_sum, 1);
+            self.vectors.extend_from_slice(vector);
+        }
+        let vectors = match known {
+            _ if n_vectors == 0 || !self.has_vectors => Vectors::None,
+            Some(_) => Vectors::Known,
+            None => Vectors::Computed(self.vectors[first_vector..].to_vec()),
+        };
         if self.lengths.len() >= PART_CHUNKS {
             emit(self.take_part());
         }
         let Ok(()) = self.text.push(text, &mut as_output(emit));
         self.files.push(StagedFile { meta, ordinal, first_chunk, text_start, records });
+        vectors
     }
 
-    fn add_path(&mut self, path: &str, ordinal: u32) {
+    fn add_path(&mut self, path: &str, ordinal: u32, with_rows: bool) {
         self.counter.start();
         self.path_rows.clear();
         let Self { analyzer, counter, path_rows, .. } = self;
-        analyzer.analyze(path, |_, terms, rows| {
+        analyzer.analyze(path, with_rows, |_, terms, rows| {
             for &term in terms {
                 counter.entry(term).frequency += 1;
             }
@@ -208,13 +237,13 @@ impl SegmentBuilder {
         self.posting_bytes += write_counts(&self.counter.counts, ordinal, &mut self.paths);
     }
 
-    fn add_chunk(&mut self, text: &str, chunk: &Chunk, starts_vector: bool) {
+    fn add_chunk(&mut self, text: &str, chunk: &Chunk, starts_vector: bool, with_rows: bool) {
         self.counter.start();
         let Self { analyzer, counter, rows, .. } = self;
         let start = chunk.bytes.start as usize;
         let head = chunk.head.as_range();
         let mut n_terms = 0u32;
-        analyzer.analyze(&text[chunk.bytes.as_range()], |at, terms, run_rows| {
+        analyzer.analyze(&text[chunk.bytes.as_range()], with_rows, |at, terms, run_rows| {
             let in_head = head.contains(&(start + at));
             for &term in terms {
                 let count = counter.entry(term);

@@ -8,11 +8,14 @@
 
 mod analyzer;
 mod builder;
+mod embedding;
 mod pipeline;
 mod plan;
 mod progress;
+mod resources;
 mod sync;
+mod threads;
 mod walked;
 
-pub use sync::{Done, PATIENCE, SyncReport, root_key, sync};
+pub use sync::{Done, PATIENCE, SyncReport, Tools, root_key, sync};
 pub use walked::{Look, WalkedRoot, walk, walk_root};

@@ -1,28 +1,43 @@
-//! Reads, chunks, analyses and embeds files on several threads; one more writes.
+//! Which threads do the work of a run, and in what order does it reach the disk?
 //!
-//! Every worker builds a segment of its own, so no order between workers matters; files go out in batches of
-//! neighbours, because files of one folder share terms. Channels are bounded: a slow disk slows the workers instead of
-//! filling the memory.
+//! In: the files to read. Out: staged segments, and what came of each file, in the order of the files. Each thread reads,
+//! chunks, analyses and embeds whole files into a segment of its own and writes it itself, so no order between threads
+//! matters and no thread works but these. A thread whose turn to write has not come holds some output back and goes on;
+//! beyond that it waits, so that a slow disk slows the work instead of filling the memory.
+//!
+//! One file that cannot be read, or that makes the program panic, is an outcome. Fails with [`store::StoreError`]; the
+//! first failure stops all threads.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Instant;
 
-use super::builder::{Output, SegmentBuilder};
+use super::builder::{Output, SegmentBuilder, Vectors};
+use super::embedding::vectors_key;
 use super::progress::Meter;
+use super::resources::Resources;
+use super::threads;
 use crate::chunk;
 use crate::source::{self, Loaded, Notice};
-use crate::store::{self, FileMeta, FileRow, RootId, SegmentId, SegmentSummary, Writer};
+use crate::store::{self, FileMeta, FileRow, RootId, SegmentId, Writer};
 use crate::task::CancelToken;
 use crate::token::TokenCounter;
 use crate::walk::FileEntry;
 
-/// Files a worker takes at once.
-const BATCH_FILES: usize = 16;
-/// Messages that may wait for the writer.
-const QUEUE: usize = 64;
 /// A transaction is committed after about this many bytes, so that the log stays small.
 const COMMIT_BYTES: usize = 16 << 20;
+
+/// Where the vectors of a file came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// It has none.
+    Nowhere,
+    /// The model.
+    Model,
+    /// The cache.
+    Cache,
+}
 
 /// What came of one file.
 pub enum Outcome {
@@ -36,7 +51,7 @@ pub enum Outcome {
         mtime_ns: i64,
     },
     /// It was added to a staged segment.
-    Indexed,
+    Indexed(Source),
     /// It cannot be used.
     Skipped {
         /// Why.
@@ -46,25 +61,11 @@ pub enum Outcome {
     },
 }
 
-enum Message {
-    Output(SegmentId, Output),
-    Segment(Box<SegmentSummary>),
-}
-
 /// A file to be read, and the row that it may replace.
 pub type Job<'a> = (&'a FileEntry, Option<&'a FileRow>);
 
-/// How to work.
-pub struct Resources {
-    /// Threads that read.
-    pub n_workers: usize,
-    /// A worker finishes its segment at about this many bytes of memory.
-    pub segment_bytes: usize,
-    /// As in [`crate::config::Config`].
-    pub use_syntax: bool,
-    /// As in [`crate::config::Config`].
-    pub use_vectors: bool,
-}
+/// Outcomes by number of the job.
+type Outcomes = Vec<(usize, Outcome)>;
 
 /// Reads all `jobs` of `root` into staged segments. Gives each job's outcome, in the order of `jobs`; fewer if
 /// `cancel` came in between, and then what was finished is staged all the same.
@@ -77,134 +78,213 @@ pub fn run(
     writer: &mut Writer,
     root: (RootId, &Path),
     jobs: &[Job<'_>],
-    resources: &Resources,
-) -> store::Result<Vec<(usize, Outcome)>> {
-    let next_job = AtomicUsize::new(0);
-    let next_segment = AtomicI64::new(writer.next_segment()?);
-    let stop = CancelToken::new();
-    let n_workers = resources.n_workers.clamp(1, jobs.len().div_ceil(BATCH_FILES).max(1));
-    std::thread::scope(|scope| {
-        let (sender, receiver) = sync_channel(QUEUE);
-        let workers: Vec<_> = (0..n_workers)
-            .map(|_| {
-                let worker = Worker {
-                    cancel,
-                    stop: &stop,
-                    meter,
-                    root: root.1,
-                    jobs,
-                    next_job: &next_job,
-                    next_segment: &next_segment,
-                    resources,
-                    sender: sender.clone(),
-                };
-                scope.spawn(move || worker.work())
-            })
-            .collect();
-        drop(sender);
-        let written = write(writer, root.0, &receiver);
-        if written.is_err() {
-            // Workers must not wait for a writer that is gone.
-            stop.cancel();
-            drop(receiver);
-        }
-        let mut outcomes = Vec::with_capacity(jobs.len());
-        for worker in workers {
-            match worker.join() {
-                Ok(done) => outcomes.extend(done),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        written?;
-        outcomes.sort_unstable_by_key(|(at, _)| *at);
-        Ok(outcomes)
-    })
-}
-
-fn write(writer: &mut Writer, root: RootId, messages: &Receiver<Message>) -> store::Result<()> {
-    let mut n_bytes = 0;
-    for message in messages {
-        match message {
-            Message::Output(segment, Output::Text { row, data }) => {
-                n_bytes += data.len();
-                writer.add_text(segment, row, data)?;
-            }
-            Message::Output(segment, Output::Part { part, lengths, kinds, vectors }) => {
-                n_bytes += vectors.len();
-                writer.add_part(segment, part, lengths, kinds, vectors)?;
-            }
-            Message::Segment(summary) => {
-                writer.add_segment(root, &summary)?;
-                n_bytes = 0;
-            }
-        }
-        if n_bytes > COMMIT_BYTES {
-            writer.commit()?;
-            n_bytes = 0;
-        }
+    resources: &Resources<'_>,
+) -> store::Result<Outcomes> {
+    let run = Run {
+        cancel,
+        stop: CancelToken::new(),
+        meter,
+        root,
+        jobs,
+        resources,
+        next_job: AtomicUsize::new(0),
+        next_segment: AtomicI64::new(writer.next_segment()?),
+        sink: Mutex::new(Sink { writer, n_bytes: 0 }),
+    };
+    let worked =
+        if jobs.len() <= resources.small_run_files { run.work() } else { run.work_on_threads() };
+    if let Some(cache) = resources.cache {
+        cache.flush();
     }
-    writer.commit()
+    let mut outcomes = worked?;
+    run.sink.into_inner().unwrap_or_else(PoisonError::into_inner).writer.commit()?;
+    outcomes.sort_unstable_by_key(|(at, _)| *at);
+    Ok(outcomes)
 }
 
-struct Worker<'a> {
+/// The one way to the database.
+struct Sink<'a> {
+    writer: &'a mut Writer,
+    /// Since the last commit.
+    n_bytes: usize,
+}
+
+impl Sink<'_> {
+    fn write(&mut self, pending: &mut Pending) -> store::Result<()> {
+        let id = pending.segment;
+        self.n_bytes += std::mem::take(&mut pending.n_bytes);
+        for output in pending.outputs.drain(..) {
+            match output {
+                Output::Text { row, data } => self.writer.add_text(id, row, data)?,
+                Output::Part { part, lengths, kinds, vectors } => {
+                    self.writer.add_part(id, part, lengths, kinds, vectors)?;
+                }
+            }
+        }
+        if self.n_bytes > COMMIT_BYTES {
+            self.writer.commit()?;
+            self.n_bytes = 0;
+        }
+        Ok(())
+    }
+}
+
+/// Output of a segment that is not written yet.
+struct Pending {
+    segment: SegmentId,
+    outputs: Vec<Output>,
+    n_bytes: usize,
+}
+
+impl Pending {
+    fn push(&mut self, output: Output) {
+        self.n_bytes += output.n_bytes();
+        self.outputs.push(output);
+    }
+}
+
+/// A segment in the making.
+struct Segment {
+    builder: SegmentBuilder,
+    started: Instant,
+    pending: Pending,
+}
+
+impl Segment {
+    fn is_full(&self, resources: &Resources<'_>) -> bool {
+        !self.builder.is_empty()
+            && (self.builder.n_bytes() > resources.segment_bytes
+                || self.started.elapsed() >= resources.segment_age)
+    }
+}
+
+/// What the threads of a run share.
+struct Run<'a> {
     cancel: &'a CancelToken,
-    stop: &'a CancelToken,
+    /// Set by the first thread that fails.
+    stop: CancelToken,
     meter: &'a Meter<'a>,
-    root: &'a Path,
+    root: (RootId, &'a Path),
     jobs: &'a [Job<'a>],
-    next_job: &'a AtomicUsize,
-    next_segment: &'a AtomicI64,
-    resources: &'a Resources,
-    sender: SyncSender<Message>,
+    resources: &'a Resources<'a>,
+    next_job: AtomicUsize,
+    next_segment: AtomicI64,
+    sink: Mutex<Sink<'a>>,
 }
 
-impl Worker<'_> {
-    fn work(self) -> Vec<(usize, Outcome)> {
+impl<'a> Run<'a> {
+    /// Works on threads of low priority, and waits for them. Even a single one is not the calling thread, whose priority
+    /// could not be raised again.
+    fn work_on_threads(&self) -> store::Result<Outcomes> {
+        let n_batches = self.jobs.len().div_ceil(self.resources.batch_files);
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..self.resources.n_workers.min(n_batches))
+                .map_while(|_| {
+                    let thread = std::thread::Builder::new().name(threads::NAME.to_owned());
+                    let work = || {
+                        threads::lower_priority();
+                        self.work()
+                    };
+                    thread.spawn_scoped(scope, work).ok()
+                })
+                .collect();
+            if workers.is_empty() {
+                // The system has no thread left to give.
+                return self.work();
+            }
+            let mut outcomes = Ok(Vec::with_capacity(self.jobs.len()));
+            for worker in workers {
+                let done = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                match (&mut outcomes, done) {
+                    (Ok(all), Ok(done)) => all.extend(done),
+                    (Ok(_), Err(error)) => outcomes = Err(error),
+                    (Err(_), _) => {}
+                }
+            }
+            outcomes
+        })
+    }
+
+    fn work(&self) -> store::Result<Outcomes> {
+        let result = self.index_batches();
+        if result.is_err() {
+            self.stop.cancel();
+        }
+        result
+    }
+
+    fn index_batches(&self) -> store::Result<Outcomes> {
         let counter = TokenCounter::new();
         let mut outcomes = Vec::new();
-        let mut builder = self.new_segment();
+        let mut segment = self.new_segment();
         'batches: loop {
-            let start = self.next_job.fetch_add(BATCH_FILES, Ordering::Relaxed);
+            let start = self.next_job.fetch_add(self.resources.batch_files, Ordering::Relaxed);
             if start >= self.jobs.len() {
                 break;
             }
-            let end = (start + BATCH_FILES).min(self.jobs.len());
+            let end = (start + self.resources.batch_files).min(self.jobs.len());
             for at in start..end {
-                if self.cancel.is_cancelled() || self.stop.is_cancelled() {
+                if self.stop.is_cancelled() {
+                    return Ok(outcomes);
+                }
+                if self.cancel.is_cancelled() {
                     break 'batches;
                 }
                 let (entry, row) = self.jobs[at];
-                outcomes.push((at, self.index_file(entry, row, &counter, &mut builder)));
+                outcomes.push((at, self.index_file(entry, row, &counter, &mut segment)));
+                self.write(&mut segment.pending)?;
                 self.meter.file_done(&entry.path);
             }
-            if builder.n_bytes() > self.resources.segment_bytes {
-                let full = std::mem::replace(&mut builder, self.new_segment());
-                self.finish(full);
+            if segment.is_full(self.resources) {
+                let full = std::mem::replace(&mut segment, self.new_segment());
+                self.finish(full)?;
             }
         }
-        self.finish(builder);
-        outcomes
+        self.finish(segment)?;
+        Ok(outcomes)
     }
 
-    fn new_segment(&self) -> SegmentBuilder {
+    fn new_segment(&self) -> Segment {
         let id = self.next_segment.fetch_add(1, Ordering::Relaxed);
-        SegmentBuilder::new(id, self.resources.use_vectors)
+        Segment {
+            builder: SegmentBuilder::new(id, self.resources.use_vectors),
+            started: Instant::now(),
+            pending: Pending { segment: id, outputs: Vec::new(), n_bytes: 0 },
+        }
     }
 
-    fn finish(&self, builder: SegmentBuilder) {
+    /// Writes what the segment has ready, unless another thread is writing and it is little.
+    fn write(&self, pending: &mut Pending) -> store::Result<()> {
+        if pending.outputs.is_empty() {
+            return Ok(());
+        }
+        if pending.n_bytes > self.resources.pending_bytes {
+            return self.sink().write(pending);
+        }
+        match self.sink.try_lock() {
+            Ok(mut sink) => sink.write(pending),
+            Err(TryLockError::Poisoned(sink)) => sink.into_inner().write(pending),
+            Err(TryLockError::WouldBlock) => Ok(()),
+        }
+    }
+
+    fn finish(&self, segment: Segment) -> store::Result<()> {
+        let Segment { builder, mut pending, .. } = segment;
         if builder.is_empty() {
-            return;
+            return Ok(());
         }
-        let id = builder.id();
-        let summary = builder.finish(&mut |output| self.send(Message::Output(id, output)));
-        self.send(Message::Segment(Box::new(summary)));
+        // Terms are sorted before the turn to write has come, so that others may write meanwhile.
+        let summary = builder.finish(&mut |output| pending.push(output));
+        let mut sink = self.sink();
+        sink.write(&mut pending)?;
+        sink.writer.add_segment(self.root.0, &summary)?;
+        sink.n_bytes = 0;
+        Ok(())
     }
 
-    /// A closed channel means that writing failed; the writer reports it, and `stop` ends the work.
-    fn send(&self, message: Message) {
-        if self.sender.send(message).is_err() {
-            self.stop.cancel();
-        }
+    /// A thread that panicked leaves a segment without its end, which readers never see.
+    fn sink(&self) -> MutexGuard<'_, Sink<'a>> {
+        self.sink.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn index_file(
@@ -212,7 +292,7 @@ impl Worker<'_> {
         entry: &FileEntry,
         row: Option<&FileRow>,
         counter: &TokenCounter,
-        builder: &mut SegmentBuilder,
+        segment: &mut Segment,
     ) -> Outcome {
         let prepared = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             self.prepare(entry, row, counter)
@@ -235,11 +315,25 @@ impl Worker<'_> {
             is_generated: file.generated,
             is_truncated: file.notices.contains(&Notice::Truncated),
         };
-        let id = builder.id();
-        builder.add(meta, &file.text, &chunks, &mut |output| {
-            self.send(Message::Output(id, output));
+        let cached = self.resources.cache.map(|cache| {
+            let profile = &self.resources.profile;
+            (cache, vectors_key(profile, &entry.path, file.content_hash, &chunks))
         });
-        Outcome::Indexed
+        // A file without chunks has no vectors.
+        let known = cached.filter(|_| !chunks.is_empty()).and_then(|(cache, key)| cache.get(key));
+        let Segment { builder, pending, .. } = segment;
+        let emit = &mut |output| pending.push(output);
+        let source = match builder.add(meta, &file.text, &chunks, known.as_deref(), emit) {
+            Vectors::None => Source::Nowhere,
+            Vectors::Known => Source::Cache,
+            Vectors::Computed(vectors) => {
+                if let Some((cache, key)) = cached {
+                    cache.put(key, vectors);
+                }
+                Source::Model
+            }
+        };
+        Outcome::Indexed(source)
     }
 
     /// Reads and chunks a file; an outcome if there is nothing to add.
@@ -249,7 +343,7 @@ impl Worker<'_> {
         row: Option<&FileRow>,
         counter: &TokenCounter,
     ) -> Result<(source::SourceFile, Vec<chunk::Chunk>), Outcome> {
-        let file = match source::load(&self.root.join(&entry.path), &entry.path) {
+        let file = match source::load(&self.root.1.join(&entry.path), &entry.path) {
             Loaded::Text(file) => file,
             Loaded::Skipped { reason, transient } => {
                 return Err(Outcome::Skipped { reason, transient });

@@ -3,13 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::pipeline::{self, Outcome, Resources};
+use super::pipeline::{self, Outcome, Source};
 use super::plan::{Plan, plan};
 use super::progress::Meter;
+use super::resources::{Resources, resources};
 use super::walked::{Look, WalkedRoot, identity};
-use crate::config::{Config, PerformanceMode};
+use crate::config::Config;
 use crate::error::Error;
-use crate::store::{Changes, Database, FileRow, RootId, SkipRow, Snapshot, Writer};
+use crate::store::{Changes, Database, EmbeddingCache, FileRow, RootId, SkipRow, Snapshot, Writer};
 use crate::task::{CancelToken, Phase, ProgressSink};
 use crate::walk::{Walk, WalkError};
 
@@ -18,8 +19,12 @@ pub const PATIENCE: Duration = Duration::from_secs(5);
 /// How long it waits if there is none.
 const PATIENCE_WITHOUT_INDEX: Duration = Duration::from_secs(120);
 
-/// Memory for segments in the making, over all workers.
-const SEGMENT_BYTES: usize = 160 << 20;
+/// What runs may use beside the database and the files.
+#[derive(Debug)]
+pub struct Tools {
+    /// Where vectors are looked up before they are made.
+    pub cache: Option<EmbeddingCache>,
+}
 
 /// What came of a run.
 pub enum Done {
@@ -38,6 +43,10 @@ pub struct SyncReport {
     pub changed: u64,
     /// Files that are gone.
     pub removed: u64,
+    /// Files whose vectors were made.
+    pub embedded: u64,
+    /// Files whose vectors were in the cache.
+    pub reused: u64,
     /// What a person should be told once about the database: code and message.
     pub notice: Option<(&'static str, String)>,
 }
@@ -54,6 +63,7 @@ pub fn sync(
     current: (&Snapshot, &[SkipRow]),
     walked: &[WalkedRoot<'_>],
     config: &Config,
+    tools: &Tools,
 ) -> Result<Done, Error> {
     if nothing_to_do(current, walked) {
         return Ok(Done::Published(SyncReport::default()));
@@ -64,6 +74,7 @@ pub fn sync(
     let mut writer = Writer::open(database, lock)?;
     let keys: Vec<String> = walked.iter().map(|root| root.key.clone()).collect();
     let snapshot = writer.snapshot(&keys, Some(current.0))?;
+    let resources = resources(config, tools.cache.as_ref());
     let mut roots = Vec::with_capacity(walked.len());
     for root in walked {
         let id = match snapshot.roots.iter().find(|(_, path)| *path == root.key) {
@@ -82,7 +93,7 @@ pub fn sync(
     for (id, root) in roots {
         if root.look != Look::Nothing {
             let at = (&snapshot, id, root);
-            is_hidden |= sync_root(cancel, progress, &mut writer, at, config, &mut report)?;
+            is_hidden |= sync_root(cancel, progress, &mut writer, at, &resources, &mut report)?;
         }
     }
     report.notice = writer.take_notice()?.map(|(code, message)| {
@@ -155,7 +166,7 @@ fn sync_root(
     progress: &dyn ProgressSink,
     writer: &mut Writer,
     (snapshot, id, root): (&Snapshot, RootId, &WalkedRoot<'_>),
-    config: &Config,
+    resources: &Resources<'_>,
     report: &mut SyncReport,
 ) -> Result<bool, Error> {
     let all_skipped = snapshot.skipped(writer.connection())?;
@@ -166,8 +177,7 @@ fn sync_root(
     writer.drop_staged(&plan.stale)?;
 
     let meter = Meter::start(progress, Phase::Index, plan.read.len() as u64);
-    let outcomes =
-        pipeline::run(cancel, &meter, writer, (id, root.path), &plan.read, &resources(config))?;
+    let outcomes = pipeline::run(cancel, &meter, writer, (id, root.path), &plan.read, resources)?;
     cancel.check()?;
     // Files that vanished because their root did are not files that were removed.
     if identity(root.path)? != root.identity {
@@ -189,8 +199,10 @@ fn sync_root(
             Outcome::Same { id, size, mtime_ns } => {
                 changes.touched.push((id, size, mtime_ns));
             }
-            Outcome::Indexed => {
+            Outcome::Indexed(source) => {
                 n_indexed += 1;
+                report.embedded += u64::from(source == Source::Model);
+                report.reused += u64::from(source == Source::Cache);
                 count_indexed(row, &mut changes, report);
             }
             Outcome::Skipped { reason, transient } => {
@@ -259,23 +271,4 @@ fn skip_report(root: RootId, walk: &Walk, plan: &Plan<'_>, unreadable: &[SkipRow
 fn sorted(mut report: Vec<SkipRow>) -> Vec<SkipRow> {
     report.sort_by(|a, b| (&a.path, &a.reason).cmp(&(&b.path, &b.reason)));
     report
-}
-
-fn resources(config: &Config) -> Resources {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let n_workers = match config.performance_mode {
-        PerformanceMode::Balanced => cores.div_ceil(2),
-        PerformanceMode::Performance => cores,
-        PerformanceMode::Memory => 1,
-    };
-    let total = match config.performance_mode {
-        PerformanceMode::Memory => SEGMENT_BYTES / 4,
-        PerformanceMode::Balanced | PerformanceMode::Performance => SEGMENT_BYTES,
-    };
-    Resources {
-        n_workers,
-        segment_bytes: total / n_workers,
-        use_syntax: config.use_syntax,
-        use_vectors: config.use_vectors,
-    }
 }

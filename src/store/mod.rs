@@ -11,6 +11,7 @@
 //!
 //! Fails with [`StoreError`]; SQLite's own words stay out of its messages.
 
+mod cache;
 pub mod codec;
 mod columns;
 mod control;
@@ -28,6 +29,7 @@ mod snapshot;
 pub(crate) mod text;
 mod writer;
 
+pub use cache::EmbeddingCache;
 pub use columns::Columns;
 pub(crate) use columns::{add_fixed_point, mean_vector};
 pub use control::{Control, Controls};

@@ -1,6 +1,7 @@
 //! This binary run again as another process, to be killed or to have fewer rights.
 //!
-//! `SEXTANT_IT_CHILD` holds the work to do: `sync` or `ask`, the root, and the storage, a line each.
+//! `SEXTANT_IT_CHILD` holds the work to do, the root, and the storage, a line each. The work is `sync`, `ask`, or
+//! `threads` and a performance mode.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use sextant::engine::Engine;
 use sextant::task::{CancelToken, Progress};
 
 use crate::support::{options, sync_and_search};
+use crate::threads;
 
 const VARIABLE: &str = "SEXTANT_IT_CHILD";
 /// Begins every line that a child says.
@@ -44,7 +46,11 @@ fn works_when_told_to() {
     let Ok(work) = std::env::var(VARIABLE) else { return };
     let parts: Vec<&str> = work.lines().collect();
     let &[work, root, storage] = parts.as_slice() else { panic!("three lines, not {work:?}") };
-    let engine = match Engine::open(options(&[PathBuf::from(root)], Path::new(storage))) {
+    let mut options = options(&[PathBuf::from(root)], Path::new(storage));
+    if let Some(mode) = work.strip_prefix("threads ") {
+        options.config.performance_mode = threads::mode(mode);
+    }
+    let engine = match Engine::open(options) {
         Ok(engine) => engine,
         Err(error) => return say(error.code()),
     };
@@ -52,6 +58,12 @@ fn works_when_told_to() {
         "sync" => {
             let progress = |report: Progress| say(report.phase.name());
             engine.sync(&CancelToken::new(), &progress).map(|_| "done".to_owned())
+        }
+        _ if work.starts_with("threads") => {
+            let watch = threads::Watch::new();
+            engine
+                .sync(&CancelToken::new(), &|report: Progress| watch.report(report.phase))
+                .map(|_| watch.words())
         }
         _ => sync_and_search(&engine, "marker_function").map(|response| {
             let code = response.degraded.first().map_or("OK", |degradation| degradation.code);

@@ -112,8 +112,14 @@ pub fn options(roots: &[PathBuf], storage: &Path) -> OpenOptions {
     OpenOptions {
         roots: roots.to_vec(),
         storage: Some(storage.to_path_buf()),
+        cache: Some(beside(storage)),
         config: Config::standard(),
     }
+}
+
+/// Where the tests of `storage` keep embeddings: beside it, never in the cache of whoever runs them.
+pub fn beside(storage: &Path) -> PathBuf {
+    storage.with_file_name("embeddings")
 }
 
 pub fn set_modified(absolute: &Path, time: SystemTime) {
@@ -288,7 +294,7 @@ fn first_difference<T: PartialEq + std::fmt::Debug>(
 /// The first difference between `live` and a fresh index of the same roots.
 pub fn difference_from_fresh(live: &Engine, roots: &[PathBuf]) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
-    let fresh = Engine::open(options(roots, folder.path())).unwrap();
+    let fresh = Engine::open(options(roots, &folder.path().join("storage"))).unwrap();
     sync(&fresh);
     State::of(live).difference(&State::of(&fresh))
 }
