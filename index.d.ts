@@ -30,7 +30,7 @@ export interface OpenOptions {
 export interface Config {
   /** Which files belong to the workspace. */
   ignore?: IgnoreConfig
-  /** How much of the machine an index run may take: all cores (the default), half of them, or one. */
+  /** How much of the machine an index run may take: all cores, half of them (`balanced`, the default), or one. */
   performanceMode?: 'performance' | 'balanced' | 'memory'
   /** How hybrid search weighs its two lists. */
   hybridSearch?: HybridSearchConfig
@@ -71,6 +71,21 @@ export interface CallOptions {
    */
   onProgress?: (progress: Progress) => void
 }
+
+/** How to watch. */
+export interface WatchOptions {
+  /**
+   * Milliseconds without a change before the index is brought up to date, from 0 to 10000; 1000 by default. While
+   * changes never cease, a run comes after ten times as long, or after five seconds if that is longer.
+   */
+  debounceDelay?: number
+}
+
+/**
+ * What happens during a watch. Every report and every failure is told, in order; progress at most ten times a second.
+ * A run that finds nothing to do ends without an event, unless it is the first.
+ */
+export type WatchEvent = ProgressEvent | SyncedEvent | FailedEvent
 
 /** A question. */
 export interface SearchOptions {
@@ -131,12 +146,46 @@ export declare class Workspace {
   skipped(): Promise<SkippedPath[]>
   /** The chunks of a file as it is on disk now. `file` is absolute or relative to a root. Leaves the index alone. */
   chunks(file: string): Promise<FileChunks>
-  /** Removes the index. The next sync builds it anew. */
+  /**
+   * Keeps the index current from now on: brings it up to date at once, and again whenever files have changed and
+   * nothing has for a while. The promise settles once the watch has begun, not once the first run is done.
+   *
+   * A watch goes on until `unwatch`, `close` or the end of the process or worker, even if nobody holds the workspace
+   * any more. It does not keep the process alive. A watch that goes on already is replaced. Changes that a `sync` or
+   * a search has taken in meanwhile are not told again. What `onEvent` throws is an uncaught exception, as with any
+   * listener, and does not end the watch. Where the system does not tell of changes, `status` says so in `degraded`,
+   * and the files are looked through now and then instead.
+   */
+  watch(options?: WatchOptions | null, onEvent?: (event: WatchEvent) => void): Promise<void>
+  /**
+   * Ends a watch, and waits until nothing of it runs; the last event is told before the promise settles. What a run
+   * had finished is kept for the next. Does nothing if there is no watch.
+   */
+  unwatch(): Promise<void>
+  /**
+   * Stops what indexes, here and in other processes, and lets nothing begin until `resume`. What was finished is kept.
+   * The last complete index can be searched; a search that is to sync first says `INDEX_PAUSED` in `degraded`, a
+   * `sync` rejects with that code. The promise settles once nothing runs any more. A pause outlives the process, and is
+   * about this set of roots.
+   */
+  pause(): Promise<void>
+  /** Ends a pause, and goes on where it stopped; also builds the index after `clear`. Otherwise as `sync`. */
+  resume(options?: CallOptions | null): Promise<IndexReport>
+  /**
+   * Makes the workspace one of other folders, in the same storage. What indexes now is stopped and rejects with the
+   * code `CANCELLED`. A root that leaves is no longer searched, and still stored if it comes back; a new one is indexed
+   * by the next sync, or by itself during a watch. If a folder is refused, nothing changes.
+   */
+  setRoots(roots: string[]): Promise<void>
+  /**
+   * Removes the index. None is made, by no watch and no search, until `sync` or `resume` is called; a search that is to
+   * sync first rejects with the code `INDEX_CLEARED`.
+   */
   clear(): Promise<void>
   /**
-   * Stops what still runs, which then rejects with the code `CANCELLED`, and releases files and memory. Every later
-   * call rejects with the code `CLOSED`; closing again does nothing. A workspace that is not closed does not keep
-   * the process alive.
+   * Ends a watch, stops what still runs, which then rejects with the code `CANCELLED`, and releases files and memory.
+   * Every later call rejects with the code `CLOSED`; closing again does nothing. A workspace that is not closed does
+   * not keep the process alive.
    */
   close(): Promise<void>
 }
@@ -162,6 +211,16 @@ export interface Degradation {
   /** Stable code, for branching. */
   code: string
   /** What it means, for a person. */
+  message: string
+}
+
+/** A run of a watch failed. Another follows by itself, unless the workspace was paused or cleared. */
+export interface FailedEvent {
+  /** Tells the events apart. */
+  type: 'failed'
+  /** Stable code, for branching. */
+  code: string
+  /** What went wrong, for a person. */
   message: string
 }
 
@@ -233,7 +292,7 @@ export interface IndexReport {
   skipped: Array<SkippedPath>
   /** Wall time in milliseconds. */
   tookMs: number
-  /** What a person should know: a truncated file, a database that was set aside. */
+  /** What a person should know: a truncated file, a database that was set aside, a root that cannot be watched. */
   degraded: Array<Degradation>
 }
 
@@ -249,6 +308,14 @@ export interface Progress {
   currentFile: string | null
   /** Estimated milliseconds left; `null` until there is enough to go by. */
   remainingMs: number | null
+}
+
+/** A run of a watch goes on. */
+export interface ProgressEvent {
+  /** Tells the events apart. */
+  type: 'progress'
+  /** How far it is. */
+  progress: Progress
 }
 
 /** One part of a hit's score. */
@@ -285,8 +352,11 @@ export interface SkippedPath {
 
 /** How a workspace stands. */
 export interface Status {
-  /** Whether there is no index yet, one is being built or brought up to date, or it can be searched. */
-  state: 'empty' | 'indexing' | 'ready'
+  /**
+   * Whether there is no index yet, one is being built or brought up to date (here or in another process), it can be
+   * searched, indexing was paused, or the index was cleared and nobody has asked for a new one.
+   */
+  state: 'empty' | 'indexing' | 'ready' | 'paused' | 'cleared'
   /** The roots' paths. */
   roots: Array<string>
   /** Files in the index. */
@@ -301,8 +371,20 @@ export interface Status {
   storage: string
   /** Bytes of the database files. */
   databaseBytes: number
-  /** Whether a watcher runs. */
+  /** Whether this workspace object watches. Others, in this process or another, do not count. */
   watching: boolean
   /** The last failure, if the last run failed. */
   lastError: Degradation | null
+  /** Why the system does not tell of changes, for each root where that is so; empty unless this object watches. */
+  degraded: Array<Degradation>
+  /** How far the run is that goes on in this workspace object. */
+  progress: Progress | null
+}
+
+/** A run of a watch is done: the first, or one that found something to do. */
+export interface SyncedEvent {
+  /** Tells the events apart. */
+  type: 'synced'
+  /** What it did. */
+  report: IndexReport
 }

@@ -28,7 +28,7 @@ test('index reports what it did, and says nothing else without a terminal', asyn
   assert.equal(keys(value), 'roots,files,chunks,added,changed,removed,unchanged,skipped,tookMs,degraded')
   assert.deepEqual([value.files, value.added, value.roots], [3, 3, [root]])
   assert.ok(value.skipped.some(({ path, reason }) => path === 'logo.png' && reason !== ''))
-  const again = await run('index')
+  const again = await run('index', ['--performance-mode=memory'])
   assert.match(again.stdout, /^3 files, \d+ chunks? in .*: 0 added, 0 changed, 0 removed, 3 unchanged\n/)
   // Roots may also be named like files.
   const named = await sextant(['index', root, '--storage', storage, '--json'])
@@ -135,16 +135,24 @@ test('files, skipped, chunks and status say how the index stands', async (t) => 
   assert.equal(keys(chunks.chunks[0]), 'startLine,endLine,kind,name,tokens,text')
   assert.match((await run('chunks', ['src/auth/token.js'])).stdout, /token\.js:\d+-\d+ {2}.*[a-z-]+, \d+ tokens?\n/)
   const status = (await json('status')).value
-  assert.equal(keys(status), 'state,roots,files,chunks,pendingFiles,model,storage,databaseBytes,watching,lastError')
+  assert.equal(keys(status), 'state,roots,files,chunks,pendingFiles,model,storage,databaseBytes,watching,lastError,degraded,progress')
   assert.deepEqual([status.state, status.roots, status.files, status.lastError], ['ready', [root], 3, null])
+  assert.deepEqual([status.watching, status.degraded, status.progress], [false, [], null])
   assert.match((await run('status')).stdout, /^state {2,}ready\n/)
 })
 
-test('clear removes the index', async (t) => {
-  const { json } = over(t)
+test('clear removes the index, and whoever asks next has it built', async (t) => {
+  const { json, run } = over(t)
   await json('index')
-  assert.equal((await json('clear')).code, 0)
-  assert.equal((await json('status')).value.state, 'empty')
+  for (const again of [['search', ['isExpired']], ['index'], ['resume']]) {
+    const { code, value } = await json('clear')
+    assert.deepEqual([code, value.state, value.files], [0, 'cleared', 0])
+    assert.equal((await json('status')).value.state, 'cleared')
+    assert.equal((await json('search', ['isExpired', '--no-sync'])).value.error.code, 'INDEX_NOT_BUILT')
+    assert.equal((await run(...again)).code, 0)
+    const status = (await json('status')).value
+    assert.deepEqual([status.state, status.files], ['ready', 3])
+  }
 })
 
 test('wrong usage ends with 2, names the near miss, and is JSON where JSON was asked for', async () => {
@@ -163,7 +171,11 @@ test('wrong usage ends with 2, names the near miss, and is JSON where JSON was a
     [['search', 'x', '--queries', 'y'], /either/],
     [['files', 'x'], /takes no "x"/],
     [['chunks'], /name one file/],
-    ...['watch', 'pause', 'resume', 'mcp'].map((command) => [[command], /not available yet/]),
+    [['mcp'], /not available yet/],
+    [['watch', '--debounce', 'soon'], /--debounce is "soon"/],
+    [['watch', '.'], /takes no "."; name folders with --root/],
+    [['index', '--performance-mode', 'ballanced'], /did you mean balanced\?/],
+    [['files', '--performance-mode', 'balanced'], /no flag --performance-mode here/],
   ]
   for (const [args, message] of cases) {
     const plain = await sextant(args)
@@ -197,7 +209,7 @@ test('what the engine refuses is wrong usage or a failure, with its code', async
 
 test('help and version need nothing', async () => {
   assert.equal((await sextant(['--version'])).stdout, `${require('../package.json').version}\n`)
-  for (const command of ['index', 'search', 'files', 'skipped', 'chunks', 'status', 'clear']) {
+  for (const command of ['index', 'search', 'files', 'skipped', 'chunks', 'status', 'watch', 'pause', 'resume', 'clear']) {
     const { code, stdout } = await sextant([command, '--help'])
     assert.equal(code, 0)
     assert.match(stdout, new RegExp(`^usage: sextant ${command}`))

@@ -1,5 +1,6 @@
 // What the tests share: throw-away trees, the addon, and the command line as a child process.
 
+import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -10,6 +11,14 @@ import { fileURLToPath } from 'node:url'
 export const PACKAGE = fileURLToPath(new URL('..', import.meta.url))
 export const require = createRequire(import.meta.url)
 export const { Workspace } = require('../index.js')
+
+/** Whatever takes longer than this hangs, however busy the machine. */
+export const SOON_MS = 60_000
+
+// No test may read or fill the cache of whoever runs it. (On macOS and Windows the environment does not move it.)
+const cacheFolder = mkdtempSync(join(tmpdir(), 'sextant-cache-'))
+process.env.XDG_CACHE_HOME = cacheFolder
+process.once('exit', () => rmSync(cacheFolder, { recursive: true, force: true }))
 
 /** A small tree in which `isExpired` is defined once. */
 export const SMALL_TREE = {
@@ -70,6 +79,56 @@ export async function openTree(t, files) {
   const workspace = await Workspace.open({ roots: [tree.root], storage: tree.storage })
   t.after(() => workspace.close())
   return { ...tree, workspace }
+}
+
+/**
+ * Records the events of a watch. `next` gives the first event after the last one it gave for which `isWanted` holds, and
+ * waits for it; `synced` does so for reports.
+ */
+export function listener() {
+  const all = []
+  let seen = 0
+  let wake = () => {}
+  const listen = (event) => {
+    all.push(event)
+    wake()
+  }
+  const next = async (isWanted) => {
+    const deadline = performance.now() + SOON_MS
+    for (;;) {
+      while (seen < all.length) {
+        const event = all[seen]
+        seen += 1
+        if (isWanted(event)) {
+          return event
+        }
+      }
+      const left = deadline - performance.now()
+      assert.ok(left > 0, `the event does not come; there were ${JSON.stringify(all)}`)
+      await new Promise((resolve) => {
+        const timer = setTimeout(resolve, left)
+        wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+  }
+  const synced = async (isWanted = () => true) => (await next((event) => event.type === 'synced' && isWanted(event.report))).report
+  return { all, listen, next, synced }
+}
+
+/** Asks again and again until `question` answers something true. */
+export async function eventually(question) {
+  const deadline = performance.now() + SOON_MS
+  for (;;) {
+    const answer = await question()
+    if (answer) {
+      return answer
+    }
+    assert.ok(performance.now() < deadline, `never true: ${question}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
 }
 
 /** Runs Node with `args`; answers how it ended and what it wrote. */

@@ -1,7 +1,7 @@
 // Checked by `npm run lint`, never run: what TypeScript users can and cannot write.
 
 import { Workspace } from '../index.js'
-import type { ChunkKind, Hit, IndexReport, Progress, SearchResponse, Status } from '../index.js'
+import type { ChunkKind, Hit, IndexReport, Progress, SearchResponse, Status, WatchEvent } from '../index.js'
 
 export async function everyCall(signal: AbortSignal): Promise<void> {
   const workspace: Workspace = await Workspace.open({
@@ -38,6 +38,26 @@ export async function everyCall(signal: AbortSignal): Promise<void> {
   const reasons: string[] = (await workspace.skipped()).map((skipped) => skipped.reason)
   const tokens: number[] = (await workspace.chunks('a.rs')).chunks.map((chunk) => chunk.tokens)
   void [report, name, kind, problem, paths, reasons, tokens]
+  const watched: void = await workspace.watch({ debounceDelay: 500 }, (event: WatchEvent) => {
+    if (event.type === 'synced') {
+      const changed: number = event.report.changed
+      void changed
+    } else if (event.type === 'failed') {
+      const failure: string = event.code + event.message
+      void failure
+    } else {
+      const phase: 'walk' | 'index' | 'commit' = event.progress.phase
+      void phase
+    }
+  })
+  await workspace.watch()
+  const unwatched: void = await workspace.unwatch()
+  const paused: void = await workspace.pause()
+  const resumed: IndexReport = await workspace.resume({ signal })
+  const moved: void = await workspace.setRoots(['src'])
+  const state: 'empty' | 'indexing' | 'ready' | 'paused' | 'cleared' = status.state
+  const [blind, done] = [status.degraded.map(({ code }) => code), status.progress?.filesDone]
+  void [watched, unwatched, paused, resumed, moved, state, blind, done]
   const cleared: void = await workspace.clear()
   const closed: void = await workspace.close()
   void [cleared, closed]
@@ -46,6 +66,8 @@ export async function everyCall(signal: AbortSignal): Promise<void> {
   await Workspace.open({})
   // @ts-expect-error there is no such strategy
   await workspace.search({ query: 'q', strategy: 'magic' })
+  // @ts-expect-error events are told apart by their type
+  await workspace.watch({}, (event) => event.report)
   // @ts-expect-error there is no such option
   await workspace.search({ query: 'q', top: 5 })
 }

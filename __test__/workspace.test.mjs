@@ -14,7 +14,7 @@ test('a workspace that was never indexed says so', async (t) => {
   assert.equal(status.state, 'empty')
   assert.deepEqual(status.roots, [root])
   assert.ok(status.storage.startsWith(storage), status.storage)
-  assert.equal(status.watching, false)
+  assert.deepEqual([status.watching, status.degraded, status.progress], [false, [], null])
   assert.equal(status.lastError, null)
   const calls = [workspace.files(), workspace.skipped(), workspace.search({ query: 'token' })]
   // Handled all at once: a rejection that waits for its turn counts as unhandled.
@@ -125,12 +125,15 @@ test('files, skipped and chunks say what is in the index', async (t) => {
   await assert.rejects(workspace.chunks('no/such.js'), { code: 'NOT_INDEXED' })
 })
 
-test('clear removes the index, and the next sync builds it anew', async (t) => {
+test('clear removes the index, and only a sync or resume builds it anew', async (t) => {
   const { workspace } = await openTree(t)
   await workspace.sync()
   assert.equal(await workspace.clear(), undefined)
-  assert.equal((await workspace.status()).state, 'empty')
+  assert.equal((await workspace.status()).state, 'cleared')
+  await assert.rejects(workspace.search({ query: 'isExpired', sync: true }), { code: 'INDEX_CLEARED' })
   assert.equal((await workspace.sync()).added, 3)
+  await workspace.clear()
+  assert.equal((await workspace.resume()).added, 3)
 })
 
 test('an index outlives the workspace that built it', async (t) => {
@@ -154,6 +157,9 @@ test('after close every call is refused, and closing again is nothing', async (t
     workspace.skipped(),
     workspace.chunks('x'),
     workspace.clear(),
+    workspace.watch(),
+    workspace.pause(),
+    workspace.resume(),
   ]
   await Promise.all(calls.map((call) => assert.rejects(call, { code: 'CLOSED' })))
   assert.equal(await workspace.close(), undefined)

@@ -26,6 +26,15 @@ class Arguments {
   }
 
   /**
+   * Whether the command has a flag.
+   *
+   * @param {string} name
+   */
+  knows(name) {
+    return Object.hasOwn(this.flags, name)
+  }
+
+  /**
    * Whether a switch was given.
    *
    * @param {string} name

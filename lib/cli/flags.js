@@ -4,7 +4,7 @@
 
 /** @type {Flags} */
 const GLOBAL = {
-  json: { kind: 'switch', about: 'print one JSON document' },
+  json: { kind: 'switch', about: 'print one JSON document (watch: one a line)' },
   'no-color': { kind: 'switch', about: 'print without colours (also: the variable NO_COLOR)' },
   help: { kind: 'switch', about: 'explain the command' },
 }
@@ -14,6 +14,23 @@ const COMMON = {
   root: { kind: 'list', value: 'DIR', about: 'a folder of the workspace (default: the current one)' },
   storage: { kind: 'value', value: 'DIR', about: 'folder of the database (default: in the cache folder)' },
   ...GLOBAL,
+}
+
+/** Flags of every command that may index. @type {Flags} */
+const INDEXING = {
+  'performance-mode': {
+    kind: 'value',
+    value: 'MODE',
+    about: 'how much of the machine indexing may take: all cores (the default), half of them, one',
+    values: ['performance', 'balanced', 'memory'],
+  },
+  ...COMMON,
+}
+
+/** @type {Flags} */
+const WATCH = {
+  debounce: { kind: 'value', value: 'MS', about: 'milliseconds without a change before an update (default: 1000)' },
+  ...INDEXING,
 }
 
 /** @type {Flags} */
@@ -36,7 +53,7 @@ const SEARCH = {
   queries: { kind: 'value', value: 'FILE', about: 'ask every {"query", "id"?} of a JSONL file (-: standard input)' },
   'no-sync': { kind: 'switch', about: 'ask the index as it is' },
   explain: { kind: 'switch', about: 'say how each score came about' },
-  ...COMMON,
+  ...INDEXING,
 }
 
-module.exports = { COMMON, GLOBAL, SEARCH }
+module.exports = { COMMON, GLOBAL, INDEXING, SEARCH, WATCH }

@@ -18,15 +18,13 @@ async function answerQueries(args, file, filters) {
   const { answerDocument } = require('./commands/search.js')
   const queries = parseQueries(readQueries(file), file)
   return withWorkspace(args, async (workspace, call) => {
-    if (!args.has('no-sync')) {
-      await workspace.sync(call)
-    }
+    const paused = args.has('no-sync') ? [] : await syncUnlessPaused(workspace, call)
     /** @type {import('../../index.js').CallOptions} */
     const quiet = call.signal === undefined ? {} : { signal: call.signal }
     let status = EXIT_DONE
     for (const { query, id } of queries) {
       const document = await workspace.search({ query, ...filters }, quiet).then(
-        (answer) => answerDocument(answer, filters),
+        (answer) => answerDocument({ ...answer, degraded: [...paused, ...answer.degraded] }, filters),
         (error) => {
           const { code, message } = describeFailure(error)
           if (code === 'CANCELLED') {
@@ -40,6 +38,26 @@ async function answerQueries(args, file, filters) {
     }
     return status
   })
+}
+
+/**
+ * Brings the index up to date; in a pause the last complete one answers, and every answer says so.
+ *
+ * @param {import('../../index.js').Workspace} workspace
+ * @param {import('../../index.js').CallOptions} call
+ * @returns {Promise<{ code: string, message: string }[]>}
+ */
+async function syncUnlessPaused(workspace, call) {
+  try {
+    await workspace.sync(call)
+    return []
+  } catch (error) {
+    const { code, message } = describeFailure(error)
+    if (code !== 'INDEX_PAUSED') {
+      throw error
+    }
+    return [{ code, message: `answered from an older index: ${message}` }]
+  }
 }
 
 /** @param {string} file */

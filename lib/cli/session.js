@@ -8,6 +8,22 @@ const { ProgressBar } = require('./progress-bar.js')
 /** @typedef {import('../../index.js').CallOptions} CallOptions */
 
 /**
+ * Opens the workspace that a command line names.
+ *
+ * @param {Arguments} args
+ * @param {readonly string[]} [roots] folders named in another way than by --root
+ */
+function openWorkspace(args, roots = []) {
+  const named = [...roots, ...args.all('root')]
+  const storage = args.value('storage')
+  return Workspace.open({
+    roots: named.length > 0 ? named : ['.'],
+    ...(storage !== undefined && { storage }),
+    config: { performanceMode: performanceMode(args) },
+  })
+}
+
+/**
  * Opens the workspace that a command line names, lets `work` use it, and closes it. Ctrl-C stops what runs; a second
  * one ends the process.
  *
@@ -17,12 +33,7 @@ const { ProgressBar } = require('./progress-bar.js')
  * @param {readonly string[]} [roots] folders named in another way than by --root
  */
 async function withWorkspace(args, work, roots = []) {
-  const named = [...roots, ...args.all('root')]
-  const storage = args.value('storage')
-  const workspace = await Workspace.open({
-    roots: named.length > 0 ? named : ['.'],
-    ...(storage !== undefined && { storage }),
-  })
+  const workspace = await openWorkspace(args, roots)
   const abort = new AbortController()
   const bar = new ProgressBar()
   const interrupt = () => {
@@ -43,4 +54,49 @@ async function withWorkspace(args, work, roots = []) {
   }
 }
 
-module.exports = { withWorkspace }
+/**
+ * Waits for Ctrl-C or a polite request to end; a second one ends the process.
+ */
+function untilInterrupted() {
+  const abort = new AbortController()
+  const { signal } = abort
+  const interrupt = () => {
+    if (signal.aborted) {
+      process.exit(EXIT_INTERRUPTED)
+    }
+    abort.abort()
+  }
+  const signals = /** @type {const} */ (['SIGINT', 'SIGTERM'])
+  signals.forEach((name) => process.on(name, interrupt))
+  return {
+    signal,
+    /** @type {Promise<void>} */
+    promise: new Promise((resolve) => signal.addEventListener('abort', () => resolve())),
+    release: () => signals.forEach((name) => process.off(name, interrupt)),
+  }
+}
+
+/**
+ * Who types a command waits for it.
+ *
+ * @param {Arguments} args
+ */
+function performanceMode(args) {
+  const mode = args.knows('performance-mode') ? args.value('performance-mode') : undefined
+  return /** @type {'performance' | 'balanced' | 'memory'} */ (mode ?? 'performance')
+}
+
+/**
+ * Builds an index that was cleared: a person who asks wants one, a search of a program does not.
+ *
+ * @param {Workspace} workspace
+ * @param {CallOptions} call
+ */
+async function syncIfCleared(workspace, call) {
+  const { state } = await workspace.status()
+  if (state === 'cleared') {
+    await workspace.sync(call)
+  }
+}
+
+module.exports = { openWorkspace, syncIfCleared, untilInterrupted, withWorkspace }

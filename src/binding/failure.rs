@@ -89,6 +89,14 @@ fn take_exception(env: &Env) -> Option<napi::Error> {
     })
 }
 
+/// Hands what a listener threw to the process, as an uncaught exception.
+pub fn report_uncaught(env: &Env, error: napi::Error) {
+    let error = JsError::from(error).into_unknown(*env);
+    // SAFETY: `env` is the environment of the running callback, and `error` a value of it. Node refuses while an
+    // environment ends; nobody is left to tell then.
+    unsafe { sys::napi_fatal_exception(env.raw(), error.raw()) };
+}
+
 /// Runs `work`; a panic inside becomes [`Failure::Bug`].
 pub fn guard<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work))

@@ -4,7 +4,8 @@
 //! thread nor one of libuv's, run inside one panic guard, and settled back on the JavaScript thread.
 //!
 //! Invariants: nothing throws and nothing aborts (every failure is a rejection with a stable `code`); text is copied,
-//! never shared (Electron forbids outside memory); a pending call keeps the process alive, nothing else does;
+//! never shared (Electron forbids outside memory); a pending call keeps the process alive, nothing else does, a watch
+//! neither;
 //! each environment (main thread, worker) can come and go without the others noticing.
 
 mod abort;
@@ -12,8 +13,10 @@ mod arguments;
 mod call;
 mod failure;
 mod options;
+mod order;
 mod progress;
 mod results;
 mod running;
 mod threads;
+mod watch;
 mod workspace;

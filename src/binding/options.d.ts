@@ -30,7 +30,7 @@ export interface OpenOptions {
 export interface Config {
   /** Which files belong to the workspace. */
   ignore?: IgnoreConfig
-  /** How much of the machine an index run may take: all cores (the default), half of them, or one. */
+  /** How much of the machine an index run may take: all cores, half of them (`balanced`, the default), or one. */
   performanceMode?: 'performance' | 'balanced' | 'memory'
   /** How hybrid search weighs its two lists. */
   hybridSearch?: HybridSearchConfig
@@ -71,6 +71,21 @@ export interface CallOptions {
    */
   onProgress?: (progress: Progress) => void
 }
+
+/** How to watch. */
+export interface WatchOptions {
+  /**
+   * Milliseconds without a change before the index is brought up to date, from 0 to 10000; 1000 by default. While
+   * changes never cease, a run comes after ten times as long, or after five seconds if that is longer.
+   */
+  debounceDelay?: number
+}
+
+/**
+ * What happens during a watch. Every report and every failure is told, in order; progress at most ten times a second.
+ * A run that finds nothing to do ends without an event, unless it is the first.
+ */
+export type WatchEvent = ProgressEvent | SyncedEvent | FailedEvent
 
 /** A question. */
 export interface SearchOptions {

@@ -1,6 +1,8 @@
 //! Options to what the engine takes. options.d.ts says the same to TypeScript.
 
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use napi::bindgen_prelude::Unknown;
 use napi::{Env, ValueType};
@@ -8,12 +10,22 @@ use napi::{Env, ValueType};
 use super::arguments::{Argument, Options};
 use super::failure::Failure;
 use crate::config::{Config, PerformanceMode, WalkConfig};
-use crate::engine::{OpenOptions, SearchRequest, Strategy};
+use crate::engine::{OpenOptions, SearchRequest, Strategy, WatchOptions};
 
 /// Hits when the caller does not say how many.
 const DEFAULT_LIMIT: usize = 10;
 const LIMITS: RangeInclusive<u32> = 1..=1000;
 const TOKEN_BUDGETS: RangeInclusive<u32> = 1..=1_000_000;
+
+/// Milliseconds without a change before a watch brings the index up to date, when the caller does not say how many.
+/// Unmeasured: editors save several files within a second.
+const DEFAULT_DEBOUNCE_MS: u64 = 1000;
+const DEBOUNCE_MS: RangeInclusive<u32> = 0..=10_000;
+
+/// An editor wants to stay usable while its files are indexed.
+const DEFAULT_PERFORMANCE_MODE: PerformanceMode = PerformanceMode::Balanced;
+
+const ROOTS: &str = "an array with the path of at least one folder";
 
 /// The names of the strategies.
 const STRATEGIES: [(&str, Strategy); 6] = [
@@ -58,10 +70,29 @@ impl CallOptions<'_> {
 /// # Errors
 /// An option is not what it must be.
 pub fn open(env: &Env, value: Unknown<'_>) -> Result<OpenOptions, Failure> {
-    const ROOTS: &str = "an array with the path of at least one folder";
     let argument = Argument::new(env, "options", value);
     let options = Options::read(&argument, &["roots", "storage", "config"])?;
-    let argument = options.require("roots", ROOTS)?;
+    let roots = folders(&options.require("roots", ROOTS)?)?;
+    let storage = options
+        .get("storage")?
+        .map(|storage| storage.filled_text("the path of a folder"))
+        .transpose()?;
+    let config = match options.get("config")? {
+        Some(argument) => config(&argument)?,
+        None => standard(),
+    };
+    Ok(OpenOptions { roots, storage: storage.map(Into::into), cache: None, config })
+}
+
+/// The roots that `setRoots` is given.
+///
+/// # Errors
+/// They are not what they must be.
+pub fn roots(env: &Env, value: Unknown<'_>) -> Result<Vec<PathBuf>, Failure> {
+    folders(&Argument::new(env, "roots", value))
+}
+
+fn folders(argument: &Argument<'_>) -> Result<Vec<PathBuf>, Failure> {
     let roots = argument.texts()?;
     if roots.is_empty() {
         return Err(Failure::argument("roots", "an empty array".to_owned(), ROOTS));
@@ -69,20 +100,37 @@ pub fn open(env: &Env, value: Unknown<'_>) -> Result<OpenOptions, Failure> {
     if roots.iter().any(String::is_empty) {
         return Err(Failure::argument("roots", "an array with an empty path".to_owned(), ROOTS));
     }
-    let storage = options
-        .get("storage")?
-        .map(|storage| storage.filled_text("the path of a folder"))
-        .transpose()?;
-    let config = match options.get("config")? {
-        Some(argument) => config(&argument)?,
-        None => Config::standard(),
+    Ok(roots.into_iter().map(Into::into).collect())
+}
+
+/// Options of `watch`.
+///
+/// # Errors
+/// An option is not what it must be.
+pub fn watch(env: &Env, value: Unknown<'_>) -> Result<WatchOptions, Failure> {
+    let argument = Argument::new(env, "options", value);
+    let options = Options::read(&argument, &["debounceDelay"])?;
+    let milliseconds = match options.get("debounceDelay")? {
+        Some(argument) => argument.whole_number(&DEBOUNCE_MS)? as u64,
+        None => DEFAULT_DEBOUNCE_MS,
     };
-    Ok(OpenOptions {
-        roots: roots.into_iter().map(Into::into).collect(),
-        storage: storage.map(Into::into),
-        cache: None,
-        config,
-    })
+    Ok(WatchOptions { debounce: Duration::from_millis(milliseconds) })
+}
+
+/// The callback of `watch`, if there is one.
+///
+/// # Errors
+/// It is not a function.
+pub fn on_event<'env>(
+    env: &'env Env,
+    value: Unknown<'env>,
+) -> Result<Option<Unknown<'env>>, Failure> {
+    let argument = Argument::new(env, "onEvent", value);
+    match argument.kind() {
+        ValueType::Undefined => Ok(None),
+        ValueType::Function => Ok(Some(value)),
+        _ => Err(argument.wrong("a function")),
+    }
 }
 
 /// Options of `search`.
@@ -146,6 +194,11 @@ pub fn call<'env>(env: &'env Env, value: Unknown<'env>) -> Result<CallOptions<'e
     })
 }
 
+/// The settings of a caller who says nothing.
+fn standard() -> Config {
+    Config { performance_mode: DEFAULT_PERFORMANCE_MODE, ..Config::standard() }
+}
+
 fn config(argument: &Argument<'_>) -> Result<Config, Failure> {
     // `null` stands for "no options" in a call, not for "no settings".
     if argument.kind() == ValueType::Null {
@@ -155,7 +208,7 @@ fn config(argument: &Argument<'_>) -> Result<Config, Failure> {
         argument,
         &["config.ignore", "config.performanceMode", "config.hybridSearch"],
     )?;
-    let standard = Config::standard();
+    let standard = standard();
     let walk = match options.get("config.ignore")? {
         Some(argument) => ignore(&argument, standard.walk)?,
         None => standard.walk,

@@ -61,7 +61,7 @@ pub struct IndexReport {
     pub skipped: Vec<SkippedPath>,
     /// Wall time in milliseconds.
     pub took_ms: f64,
-    /// What a person should know: a truncated file, a database that was set aside.
+    /// What a person should know: a truncated file, a database that was set aside, a root that cannot be watched.
     pub degraded: Vec<Degradation>,
 }
 
@@ -162,8 +162,9 @@ pub struct FileChunks {
 /// How a workspace stands.
 #[napi(object, object_from_js = false, use_nullable = true)]
 pub struct Status {
-    /// Whether there is no index yet, one is being built or brought up to date, or it can be searched.
-    #[napi(ts_type = "'empty' | 'indexing' | 'ready'")]
+    /// Whether there is no index yet, one is being built or brought up to date (here or in another process), it can be
+    /// searched, indexing was paused, or the index was cleared and nobody has asked for a new one.
+    #[napi(ts_type = "'empty' | 'indexing' | 'ready' | 'paused' | 'cleared'")]
     pub state: &'static str,
     /// The roots' paths.
     pub roots: Vec<String>,
@@ -179,10 +180,46 @@ pub struct Status {
     pub storage: String,
     /// Bytes of the database files.
     pub database_bytes: f64,
-    /// Whether a watcher runs.
+    /// Whether this workspace object watches. Others, in this process or another, do not count.
     pub watching: bool,
     /// The last failure, if the last run failed.
     pub last_error: Option<Degradation>,
+    /// Why the system does not tell of changes, for each root where that is so; empty unless this object watches.
+    pub degraded: Vec<Degradation>,
+    /// How far the run is that goes on in this workspace object.
+    pub progress: Option<Progress>,
+}
+
+/// A run of a watch goes on.
+#[napi(object, object_from_js = false)]
+pub struct ProgressEvent {
+    /// Tells the events apart.
+    #[napi(js_name = "type", ts_type = "'progress'")]
+    pub kind: &'static str,
+    /// How far it is.
+    pub progress: Progress,
+}
+
+/// A run of a watch is done: the first, or one that found something to do.
+#[napi(object, object_from_js = false)]
+pub struct SyncedEvent {
+    /// Tells the events apart.
+    #[napi(js_name = "type", ts_type = "'synced'")]
+    pub kind: &'static str,
+    /// What it did.
+    pub report: IndexReport,
+}
+
+/// A run of a watch failed. Another follows by itself, unless the workspace was paused or cleared.
+#[napi(object, object_from_js = false)]
+pub struct FailedEvent {
+    /// Tells the events apart.
+    #[napi(js_name = "type", ts_type = "'failed'")]
+    pub kind: &'static str,
+    /// Stable code, for branching.
+    pub code: &'static str,
+    /// What went wrong, for a person.
+    pub message: String,
 }
 
 /// Counts and sizes as JavaScript numbers, which are exact up to 2^53.
@@ -310,6 +347,26 @@ impl From<engine::Status> for Status {
             database_bytes: number(status.database_bytes),
             watching: status.watching,
             last_error: status.last_error.map(Degradation::from),
+            degraded: all(status.degraded),
+            progress: status.progress.map(Progress::from),
         }
+    }
+}
+
+impl From<task::Progress> for ProgressEvent {
+    fn from(progress: task::Progress) -> Self {
+        Self { kind: "progress", progress: progress.into() }
+    }
+}
+
+impl From<engine::IndexReport> for SyncedEvent {
+    fn from(report: engine::IndexReport) -> Self {
+        Self { kind: "synced", report: report.into() }
+    }
+}
+
+impl From<engine::Degradation> for FailedEvent {
+    fn from(failure: engine::Degradation) -> Self {
+        Self { kind: "failed", code: failure.code, message: failure.message }
     }
 }

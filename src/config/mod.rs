@@ -21,8 +21,8 @@ pub const FALLBACK_CHUNK_LINES: usize = 60;
 /// Lines that two neighbouring fallback chunks share. Source: CodePilot's fallback chunker.
 pub const FALLBACK_OVERLAP_LINES: usize = 10;
 
-/// Bytes that the cache of embeddings may take on disk, over all workspaces of a user. Room for the vectors of some 30
-/// GB of source at 132 bytes for each 1,800. Unmeasured.
+/// Bytes that the cache of embeddings may take on disk, over all workspaces of a user. At 132
+/// bytes for up to 1,800 of text, room for some 2 GB of source. Unmeasured.
 pub const EMBEDDING_CACHE_BYTES: usize = 256 << 20;
 
 /// Which files belong to a workspace. Each switch turns one source of rules off.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::run::Wanted;
 use super::types::IndexReport;
 use super::{Engine, lock};
 use crate::error::Error;
@@ -41,7 +42,7 @@ impl Engine {
         self.require_open()?;
         let roots = self.roots();
         roots.controls.resume()?;
-        self.run(cancel, progress, &roots)
+        self.run(cancel, progress, &roots, Wanted::ByItself)
     }
 
     /// Removes the index and what an interrupted run had finished. No index is made until [`Engine::sync`] or

@@ -16,6 +16,7 @@ mod types;
 mod watch;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -29,6 +30,7 @@ pub use watch::{WatchEvent, WatchOptions, WatchSink};
 
 use self::live::Live;
 use self::reader::{Reader, View};
+use self::run::Wanted;
 use self::turn::Turns;
 use crate::chunk;
 use crate::config::{Config, EMBEDDING_CACHE_BYTES};
@@ -61,10 +63,12 @@ struct Roots {
     /// Their names in the database.
     keys: Vec<String>,
     controls: Controls,
+    /// Whether the workspace has other roots by now; what runs for these is then stopped.
+    is_left: Arc<AtomicBool>,
 }
 
 impl Roots {
-    fn new(roots: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    fn real_paths(roots: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
         let mut paths: Vec<PathBuf> = Vec::new();
         for root in roots {
             let real = real_folder(root)?;
@@ -85,7 +89,11 @@ impl Roots {
     fn with_storage(paths: Vec<PathBuf>, storage: &Path) -> Self {
         let keys: Vec<String> = paths.iter().map(|root| root_key(root)).collect();
         let controls = Controls::new(storage, &keys);
-        Self { paths, keys, controls }
+        Self { paths, keys, controls, is_left: Arc::default() }
+    }
+
+    fn is_left(&self) -> bool {
+        self.is_left.load(Ordering::SeqCst)
     }
 }
 
@@ -100,7 +108,7 @@ impl Engine {
     /// A root that is no readable folder, a storage folder that cannot be used.
     pub fn open(options: OpenOptions) -> Result<Self, Error> {
         let mut config = options.config;
-        let paths = Roots::new(&options.roots)?;
+        let paths = Roots::real_paths(&options.roots)?;
         let folder = storage::folder(&paths, options.storage.as_deref(), &mut config.walk)?;
         let database = Database::prepare(&folder, &config.profile())?;
         let cache = config.use_vectors.then(|| {
@@ -120,13 +128,14 @@ impl Engine {
         })
     }
 
-    /// Makes the workspace one of other roots, in the same storage. What was indexed of a root that leaves stays stored,
-    /// and is no hit any more; a new one is indexed by the next sync, or at once if the workspace is watched.
+    /// Makes the workspace one of other roots, in the same storage. What runs is cancelled. What was indexed of a root
+    /// that leaves stays stored, and is no hit any more; a new one is indexed by the next sync, or at once if the
+    /// workspace is watched.
     ///
     /// # Errors
     /// A root that is no readable folder, or that holds the storage folder. Nothing has then changed.
     pub fn set_roots(&self, roots: &[PathBuf]) -> Result<(), Error> {
-        let paths = Roots::new(roots)?;
+        let paths = Roots::real_paths(roots)?;
         if let Some(root) = paths.iter().find(|root| self.database.folder().starts_with(root))
             && !storage::is_left_out(self.database.folder(), root, &self.config.walk)
         {
@@ -134,7 +143,8 @@ impl Engine {
             return Err(StoreError::InsideRoot { storage, root }.into());
         }
         let roots = Roots::with_storage(paths, self.database.folder());
-        *lock(&self.roots) = Arc::new(roots);
+        let before = std::mem::replace(&mut *lock(&self.roots), Arc::new(roots));
+        before.is_left.store(true, Ordering::SeqCst);
         if let Some(live) = &*lock(&self.live) {
             // A root inside another changes what belongs to the outer one.
             live.distrust();
@@ -152,7 +162,15 @@ impl Engine {
         &self,
         work: impl FnOnce(&Arc<View>, &Connection) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let roots = self.roots();
+        self.read_of(&self.roots(), work)
+    }
+
+    /// As [`Engine::read`], for a run, whose roots may have been left meanwhile.
+    fn read_of<T>(
+        &self,
+        roots: &Roots,
+        work: impl FnOnce(&Arc<View>, &Connection) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         lock(&self.reader).read(&self.database, &roots.keys, work)
     }
 
@@ -191,7 +209,7 @@ impl Engine {
         // A wrong question is known before any work is done.
         search::Prepared::new(request, &self.config)?;
         let roots = self.roots();
-        let mut degraded = match self.run_and_warm(cancel, progress, &roots) {
+        let mut degraded = match self.run(cancel, progress, &roots, Wanted::ForSearch) {
             Ok(report) => report.degraded,
             Err(error) if error.fault() == Fault::Environment => {
                 let Ok(mut response) = self.search(cancel, request) else { return Err(error) };
@@ -203,7 +221,7 @@ impl Engine {
         };
         let mut response = match self.search(cancel, request) {
             Err(error) if self.recover(cancel, &error)?.is_some() => {
-                degraded.extend(self.run(cancel, progress, &roots)?.degraded);
+                degraded.extend(self.run(cancel, progress, &roots, Wanted::ForSearch)?.degraded);
                 self.search(cancel, request)?
             }
             result => result?,

@@ -85,6 +85,15 @@ impl Reader {
         result
     }
 
+    /// The number of the state that a read would see. Reads nothing else.
+    ///
+    /// # Errors
+    /// [`Error::Closed`], [`Error::Store`].
+    pub fn generation(&mut self, database: &Database) -> Result<i64, Error> {
+        let open = self.open(database)?;
+        Ok(Snapshot::current_generation(database, &open.connection)?)
+    }
+
     fn open(&mut self, database: &Database) -> Result<&mut Open, Error> {
         if self.is_closed {
             return Err(Error::Closed);

@@ -1,5 +1,6 @@
 //! One run: bring the index up to date, if that is allowed, and report.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -7,9 +8,18 @@ use super::live::Live;
 use super::types::{Degradation, IndexReport};
 use super::{Engine, Roots, lock, milliseconds, skipped_paths};
 use crate::error::Error;
-use crate::index::{self, Done, Look, SyncReport};
-use crate::store::{Control, Controls, Database, Snapshot, StoreError};
+use crate::index::{self, Done, Look, SyncReport, WalkedRoot};
+use crate::store::{Control, Controls, Database, Snapshot, StoreError, Writer};
 use crate::task::{CancelToken, Progress, ProgressSink};
+
+/// Who wants a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// One who wants the index to be current.
+    ByItself,
+    /// One who searches then: what the first search needs is read while the run walks.
+    ForSearch,
+}
 
 /// Passes progress on and keeps the newest for the status.
 struct Kept<'a> {
@@ -45,7 +55,7 @@ impl Engine {
     ) -> Result<IndexReport, Error> {
         let roots = self.roots();
         roots.controls.start()?;
-        self.run(cancel, progress, &roots)
+        self.run(cancel, progress, &roots, Wanted::ByItself)
     }
 
     /// As [`Engine::sync`], unless the index was cleared.
@@ -54,9 +64,10 @@ impl Engine {
         cancel: &CancelToken,
         progress: &dyn ProgressSink,
         roots: &Roots,
+        wanted: Wanted,
     ) -> Result<IndexReport, Error> {
         let result = allowed(&roots.controls)
-            .and_then(|()| self.run_in_turn(cancel, progress, roots))
+            .and_then(|()| self.run_in_turn(cancel, progress, roots, wanted))
             .or_else(|error| {
                 // Whatever the work was told, the reason is what the owner asked for.
                 if error.code() == "CANCELLED" {
@@ -72,44 +83,25 @@ impl Engine {
         result
     }
 
-    /// As [`Engine::run`], while what the first search needs is read at the same time.
-    pub(super) fn run_and_warm(
-        &self,
-        cancel: &CancelToken,
-        progress: &dyn ProgressSink,
-        roots: &Roots,
-    ) -> Result<IndexReport, Error> {
-        if !lock(&self.reader).is_cold() {
-            return self.run(cancel, progress, roots);
-        }
-        std::thread::scope(|scope| {
-            // Whatever fails here fails again where it matters.
-            scope.spawn(|| {
-                self.read(|view, connection| {
-                    view.snapshot.require_complete()?;
-                    view.statistics(connection, &self.config).map(|_| ())
-                })
-                .ok();
-            });
-            self.run(cancel, progress, roots)
-        })
-    }
-
     fn run_in_turn(
         &self,
         cancel: &CancelToken,
         progress: &dyn ProgressSink,
         roots: &Roots,
+        wanted: Wanted,
     ) -> Result<IndexReport, Error> {
-        let controls = roots.controls.clone();
-        let cancel = cancel.or_when(move || controls.state() != Control::Running);
+        let (controls, is_left) = (roots.controls.clone(), Arc::clone(&roots.is_left));
+        let cancel = cancel.or_when(move || {
+            is_left.load(Ordering::SeqCst) || controls.state() != Control::Running
+        });
         let _turn = self.turns.wait(&cancel).ok_or(Error::Cancelled)?;
         let progress = Kept { sink: progress, newest: &self.progress };
         let live = lock(&self.live).clone();
-        let result = self.run_once(&cancel, &progress, roots, live.as_deref()).or_else(|error| {
-            self.recover(&cancel, &error)?.ok_or(error)?;
-            self.run_once(&cancel, &progress, roots, live.as_deref())
-        });
+        let result =
+            self.run_once(&cancel, &progress, roots, (live.as_deref(), wanted)).or_else(|error| {
+                self.recover(&cancel, &error)?.ok_or(error)?;
+                self.run_once(&cancel, &progress, roots, (live.as_deref(), wanted))
+            });
         *lock(&self.progress) = None;
         result
     }
@@ -119,7 +111,7 @@ impl Engine {
         cancel: &CancelToken,
         progress: &dyn ProgressSink,
         roots: &Roots,
-        live: Option<&Live>,
+        (live, wanted): (Option<&Live>, Wanted),
     ) -> Result<IndexReport, Error> {
         let started = Instant::now();
         if self.database.identity().is_none() {
@@ -130,12 +122,12 @@ impl Engine {
             Some(live) => live.looks(cancel, &roots.paths, &self.config.walk)?,
             None => vec![Look::Whole; roots.paths.len()],
         };
-        let done = self.apply(cancel, progress, roots, (live, &looks));
+        let done = self.apply(cancel, progress, roots, (live, &looks, wanted));
         if let (Some(live), Err(_)) = (live, &done) {
             live.give_back(&roots.paths, &looks);
         }
         let done = done?;
-        self.read(|view, connection| {
+        self.read_of(roots, |view, connection| {
             let notice = done.notice.clone();
             let mut degraded: Vec<Degradation> =
                 notice.map(|(code, message)| Degradation { code, message }).into_iter().collect();
@@ -148,7 +140,9 @@ impl Engine {
                 added: done.added,
                 changed: done.changed,
                 removed: done.removed,
-                unchanged: view.snapshot.files.len() as u64 - done.added - done.changed,
+                // Another process may have published in between.
+                unchanged: (view.snapshot.files.len() as u64)
+                    .saturating_sub(done.added + done.changed),
                 embedded: done.embedded,
                 reused: done.reused,
                 skipped: skipped_paths(&view.snapshot, connection)?,
@@ -163,33 +157,68 @@ impl Engine {
         cancel: &CancelToken,
         progress: &dyn ProgressSink,
         roots: &Roots,
-        (live, looks): (Option<&Live>, &[Look]),
+        (live, looks, wanted): (Option<&Live>, &[Look], Wanted),
     ) -> Result<SyncReport, Error> {
-        let walked = index::walk(cancel, progress, &roots.paths, looks, &self.config)?;
-        let (view, skipped) = self
-            .read(|view, connection| Ok((Arc::clone(view), view.snapshot.skipped(connection)?)))?;
-        let current = (&view.snapshot, skipped.as_slice());
-        let done = index::sync(
-            cancel,
-            progress,
-            &self.database,
-            current,
-            &walked,
-            &self.config,
-            &self.tools,
-        )?;
-        match done {
-            Done::Published(report) => {
-                if let Some(live) = live {
-                    live.applied(&walked);
+        let walk =
+            |looks: &[Look]| index::walk(cancel, progress, &roots.paths, looks, &self.config);
+        let applied = |walked: &[WalkedRoot<'_>]| {
+            if let Some(live) = live {
+                live.applied(walked);
+                if roots.is_left() {
+                    // What was said meanwhile about the new ones still holds.
+                    live.distrust();
                 }
-                Ok(report)
             }
-            Done::NeedsWhole => {
-                let whole = vec![Look::Whole; roots.paths.len()];
-                self.apply(cancel, progress, roots, (live, &whole))
+        };
+        let (generation, is_cold) = {
+            let mut reader = lock(&self.reader);
+            (reader.generation(&self.database)?, reader.is_cold())
+        };
+        let mut walked = std::thread::scope(|scope| {
+            if is_cold && wanted == Wanted::ForSearch {
+                scope.spawn(|| self.warm(roots));
             }
+            walk(looks)
+        })?;
+        let (view, skipped) = self.read_of(roots, |view, connection| {
+            Ok((Arc::clone(view), view.snapshot.skipped(connection)?))
+        })?;
+        if index::is_current((&view.snapshot, &skipped), &walked) {
+            applied(&walked);
+            return Ok(SyncReport::default());
         }
+        let patience = index::patience(&view.snapshot);
+        let write_lock = self.database.lock(cancel, patience)?.ok_or(Error::Cancelled)?;
+        let mut writer = Writer::open(&self.database, write_lock)?;
+        let snapshot = writer.snapshot(&roots.keys, Some(&view.snapshot))?;
+        if snapshot.generation != generation {
+            // Somebody published since; what was walked before that is not the newest any more.
+            walked = walk(looks)?;
+        }
+        let mut write = |walked: &[WalkedRoot<'_>]| {
+            let (config, tools) = (&self.config, &self.tools);
+            index::sync(cancel, progress, &mut writer, &snapshot, walked, config, tools)
+        };
+        let report = match write(&walked)? {
+            Done::Published(report) => Some(report),
+            Done::NeedsWhole => {
+                walked = walk(&vec![Look::Whole; roots.paths.len()])?;
+                match write(&walked)? {
+                    Done::Published(report) => Some(report),
+                    Done::NeedsWhole => None,
+                }
+            }
+        };
+        applied(&walked);
+        Ok(report.unwrap_or_default())
+    }
+
+    /// Reads what the first search needs. Whatever fails here fails again where it matters.
+    fn warm(&self, roots: &Roots) {
+        let _ = self.read_of(roots, |view, connection| {
+            view.snapshot.require_complete()?;
+            view.statistics(connection, &self.config).map(|_| ())
+        });
     }
 
     /// If `error` says that the database is damaged: sets it aside and makes a new one. `Ok(None)` for other errors.

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::live::{Live, Woken};
+use super::run::Wanted;
 use super::types::{Degradation, IndexReport};
 use super::{Engine, lock};
 use crate::error::Error;
@@ -86,24 +87,31 @@ impl Engine {
         }
         let live = Arc::new(Live::start(self.database.folder()));
         let (engine, watched) = (Arc::downgrade(self), Arc::clone(&live));
+        // Held until the watch is known: its first run asks for it.
+        let mut current = lock(&self.live);
         let thread = thread::Builder::new()
             .name("sextant-watch".into())
             .stack_size(STACK_BYTES)
             .spawn(move || keep_current(&engine, &watched, options, sink.as_ref()))
             .map_err(Error::NoThread)?;
         *lock(&live.thread) = Some(thread);
-        *lock(&self.live) = Some(live);
+        let replaced = current.replace(live);
+        drop(current);
+        if let Some(replaced) = replaced {
+            end(&replaced);
+        }
+        if lock(&self.reader).is_closed() {
+            self.unwatch();
+            return Err(Error::Closed);
+        }
         Ok(())
     }
 
     /// Ends a watch and waits until nothing of it runs. What a run had finished is kept as a checkpoint.
     pub fn unwatch(&self) {
-        let Some(live) = lock(&self.live).take() else { return };
-        live.end();
-        let thread = lock(&live.thread).take();
-        // The last owner of the engine may be the watch itself.
-        if let Some(thread) = thread.filter(|t| t.thread().id() != thread::current().id()) {
-            let _ = thread.join();
+        let live = lock(&self.live).take();
+        if let Some(live) = live {
+            end(&live);
         }
     }
 
@@ -119,6 +127,15 @@ impl Engine {
         let Some(lock) = self.database.lock(&cancel, index::PATIENCE)? else { return Ok(()) };
         Writer::open(&self.database, lock)?.compact(&cancel, &view.snapshot)?;
         Ok(())
+    }
+}
+
+fn end(live: &Live) {
+    live.end();
+    let thread = lock(&live.thread).take();
+    // The last owner of the engine may be the watch itself.
+    if let Some(thread) = thread.filter(|t| t.thread().id() != thread::current().id()) {
+        let _ = thread.join();
     }
 }
 
@@ -142,8 +159,13 @@ fn keep_current(engine: &Weak<Engine>, live: &Live, options: WatchOptions, sink:
             Woken::Due => debounce.clear(),
         }
         let Some(engine) = engine.upgrade() else { return };
-        let started = Instant::now();
-        let result = engine.run(&live.cancel, &AsProgress(sink), &engine.roots());
+        let (started, roots) = (Instant::now(), engine.roots());
+        let result = engine.run(&live.cancel, &AsProgress(sink), &roots, Wanted::ByItself);
+        if matches!(&result, Err(error) if error.code() == "CANCELLED") && roots.is_left() {
+            // Not for the new ones.
+            due = Some(Instant::now());
+            continue;
+        }
         due = match &result {
             Ok(_) => {
                 retry = FIRST_RETRY;

@@ -361,3 +361,67 @@ impl<'a> Run<'a> {
         Ok((file, chunks))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::resources::resources;
+    use super::*;
+    use crate::config::{Config, PerformanceMode};
+    use crate::store::Database;
+    use crate::task::{NoProgress, Phase};
+
+    /// Indexes 12 files with `change` made to the resources; gives the number of segments.
+    #[track_caller]
+    fn check_segments(change: impl Fn(&mut Resources<'_>)) -> i64 {
+        let folder = tempfile::tempdir().unwrap();
+        let entries: Vec<FileEntry> = (0..12)
+            .map(|at| {
+                let path = format!("part_{at:02}.rs");
+                std::fs::write(folder.path().join(&path), format!("fn part_{at}() {{}}\n"))
+                    .unwrap();
+                FileEntry { path, size: 1, mtime_ns: 1 }
+            })
+            .collect();
+        let jobs: Vec<Job<'_>> = entries.iter().map(|entry| (entry, None)).collect();
+        let config = Config { performance_mode: PerformanceMode::Memory, ..Config::standard() };
+        let database =
+            Database::prepare(&folder.path().join("storage"), &config.profile()).unwrap();
+        let cancel = CancelToken::new();
+        let lock = database.lock(&cancel, Duration::ZERO).unwrap().unwrap();
+        let mut writer = Writer::open(&database, lock).unwrap();
+        let root = writer.root("root").unwrap();
+        let meter = Meter::start(&NoProgress, Phase::Index, 12);
+        let mut resources = resources(&config, None);
+        change(&mut resources);
+        let outcomes =
+            run(&cancel, &meter, &mut writer, (root, folder.path()), &jobs, &resources).unwrap();
+        let numbers: Vec<usize> = outcomes.iter().map(|(at, _)| *at).collect();
+        assert_eq!(numbers, Vec::from_iter(0..12));
+        assert!(outcomes.iter().all(|(_, outcome)| matches!(outcome, Outcome::Indexed(_))));
+        assert_eq!(writer.staged(root).unwrap().len(), 12);
+        writer
+            .connection()
+            .query_row("SELECT count(*) FROM segments", [], |row| row.get(0))
+            .unwrap()
+    }
+
+    /// What is finished survives the process.
+    #[test]
+    fn a_segment_ends_when_it_is_old_or_large() {
+        assert_eq!(check_segments(|_| {}), 1);
+        assert_eq!(check_segments(|resources| resources.segment_age = Duration::ZERO), 3);
+        assert_eq!(check_segments(|resources| resources.segment_bytes = 0), 3);
+    }
+
+    #[test]
+    fn threads_write_their_own_segments() {
+        let n_segments = check_segments(|resources| {
+            resources.small_run_files = 0;
+            resources.n_workers = 3;
+            resources.pending_bytes = 0;
+        });
+        assert!((1..=3).contains(&n_segments), "{n_segments}");
+    }
+}

@@ -10,7 +10,7 @@ use super::resources::{Resources, resources};
 use super::walked::{Look, WalkedRoot, identity};
 use crate::config::Config;
 use crate::error::Error;
-use crate::store::{Changes, Database, EmbeddingCache, FileRow, RootId, SkipRow, Snapshot, Writer};
+use crate::store::{Changes, EmbeddingCache, FileRow, RootId, SkipRow, Snapshot, Writer};
 use crate::task::{CancelToken, Phase, ProgressSink};
 use crate::walk::{Walk, WalkError};
 
@@ -51,7 +51,15 @@ pub struct SyncReport {
     pub notice: Option<(&'static str, String)>,
 }
 
-/// Brings the index up to date with what was `walked`. `current` is the state that readers see now, of the same roots.
+/// How long to wait for the run of another process.
+#[must_use]
+pub fn patience(current: &Snapshot) -> Duration {
+    if current.incomplete.is_empty() { PATIENCE } else { PATIENCE_WITHOUT_INDEX }
+}
+
+/// Brings the index up to date with what was `walked`. Nothing may have been published since the walk began, but for
+/// what it shows: a file that came later would be taken for one that is gone. `snapshot`: the newest state, of the
+/// same roots.
 ///
 /// # Errors
 /// [`Error::Walk`], [`Error::Store`], [`Error::Cancelled`]. The index is then as it was, and finished files are kept as
@@ -59,21 +67,12 @@ pub struct SyncReport {
 pub fn sync(
     cancel: &CancelToken,
     progress: &dyn ProgressSink,
-    database: &Database,
-    current: (&Snapshot, &[SkipRow]),
+    writer: &mut Writer,
+    snapshot: &Snapshot,
     walked: &[WalkedRoot<'_>],
     config: &Config,
     tools: &Tools,
 ) -> Result<Done, Error> {
-    if nothing_to_do(current, walked) {
-        return Ok(Done::Published(SyncReport::default()));
-    }
-    let has_index = current.0.incomplete.is_empty();
-    let patience = if has_index { PATIENCE } else { PATIENCE_WITHOUT_INDEX };
-    let lock = database.lock(cancel, patience)?.ok_or(Error::Cancelled)?;
-    let mut writer = Writer::open(database, lock)?;
-    let keys: Vec<String> = walked.iter().map(|root| root.key.clone()).collect();
-    let snapshot = writer.snapshot(&keys, Some(current.0))?;
     let resources = resources(config, tools.cache.as_ref());
     let mut roots = Vec::with_capacity(walked.len());
     for root in walked {
@@ -92,8 +91,8 @@ pub fn sync(
     let mut is_hidden = false;
     for (id, root) in roots {
         if root.look != Look::Nothing {
-            let at = (&snapshot, id, root);
-            is_hidden |= sync_root(cancel, progress, &mut writer, at, &resources, &mut report)?;
+            let at = (snapshot, id, root);
+            is_hidden |= sync_root(cancel, progress, writer, at, &resources, &mut report)?;
         }
     }
     report.notice = writer.take_notice()?.map(|(code, message)| {
@@ -102,7 +101,7 @@ pub fn sync(
     writer.collect_garbage()?;
     // A watched workspace merges when nobody waits.
     if is_hidden || walked.iter().any(|root| root.look == Look::Whole) {
-        writer.compact(cancel, &snapshot)?;
+        writer.compact(cancel, snapshot)?;
     }
     writer.checkpoint(is_hidden);
     Ok(Done::Published(report))
@@ -114,8 +113,9 @@ pub fn root_key(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Whether readers already see what was walked; nothing is then locked or written.
-fn nothing_to_do((snapshot, skipped): (&Snapshot, &[SkipRow]), walked: &[WalkedRoot<'_>]) -> bool {
+/// Whether readers already see what was walked; nothing then needs to be locked or written.
+#[must_use]
+pub fn is_current((snapshot, skipped): (&Snapshot, &[SkipRow]), walked: &[WalkedRoot<'_>]) -> bool {
     let is_done = |root: &WalkedRoot<'_>| {
         if root.look == Look::Nothing {
             return true;

@@ -231,6 +231,14 @@ impl Snapshot {
         Ok(read_generation(&self.database, connection)? == self.generation)
     }
 
+    /// The number of the state that the database is in.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn current_generation(database: &Database, connection: &Connection) -> Result<i64> {
+        read_generation(database, connection)
+    }
+
     /// Chunks of all segments, dead ones included.
     #[must_use]
     pub fn n_chunks(&self) -> u32 {

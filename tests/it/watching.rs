@@ -247,7 +247,7 @@ fn after_any_edits_the_watched_index_is_as_if_built_anew() {
 
 /// One random change of the tree; one that is not possible is none.
 fn edit(root: &Path, random: &mut Random) {
-    let folder = ["src", "src/deep", "src/deep/er", "lib", "lib/x/y"][random.below(5) as usize];
+    let folder = ["src", "src/deep", "src/deep/er", "lib", "lib/x/y"][random.below(5)];
     let name = format!("f{}.rs", random.below(4));
     let path = root.join(folder).join(&name);
     match random.below(10) {
@@ -262,17 +262,13 @@ fn edit(root: &Path, random: &mut Random) {
             fs::rename(&path, root.join(format!("renamed{}.rs", random.below(3)))).ok();
         }
         6 => {
-            fs::rename(
-                root.join(folder),
-                root.join(["lib", "src/other"][random.below(2) as usize]),
-            )
-            .ok();
+            fs::rename(root.join(folder), root.join(["lib", "src/other"][random.below(2)])).ok();
         }
         7 => {
             fs::remove_dir_all(root.join(folder)).ok();
         }
         8 => {
-            let rule = ["f1.rs\n", "deep/\n", "!f1.rs\n", ""][random.below(4) as usize];
+            let rule = ["f1.rs\n", "deep/\n", "!f1.rs\n", ""][random.below(4)];
             fs::write(root.join(".gitignore"), rule).ok();
         }
         _ => {

@@ -6,7 +6,7 @@ const { withWorkspace } = require('../session.js')
 /** @type {import('../commands.js').Command} */
 const clear = {
   usage: '',
-  about: 'Remove the index. The next run builds it anew.',
+  about: 'Remove the index. `index`, `search` or `resume` builds it anew; a watch does not.',
   flags: COMMON,
   async run(args, output) {
     const status = await withWorkspace(args, async (workspace) => {

@@ -4,7 +4,7 @@ const { EXIT_DONE, usageError } = require('../failure.js')
 const { SEARCH } = require('../flags.js')
 const { writeHits } = require('../hits.js')
 const { answerQueries } = require('../queries.js')
-const { withWorkspace } = require('../session.js')
+const { syncIfCleared, withWorkspace } = require('../session.js')
 
 /** @typedef {import('../../../index.js').SearchOptions} SearchOptions */
 
@@ -28,7 +28,12 @@ const search = {
     // Words without quotes are one question.
     const query = args.positionals.join(' ')
     const sync = !args.has('no-sync')
-    const answer = await withWorkspace(args, (workspace, call) => workspace.search({ query, ...filters, sync }, call))
+    const answer = await withWorkspace(args, async (workspace, call) => {
+      if (sync) {
+        await syncIfCleared(workspace, call)
+      }
+      return workspace.search({ query, ...filters, sync }, call)
+    })
     if (output.json) {
       output.document(answerDocument(answer, filters))
       return EXIT_DONE

@@ -3,6 +3,7 @@
 //! Parsing is bounded: only texts up to [`MAX_PARSE_BYTES`] are parsed, a long one only after its first part has
 //! turned out to be mostly of its language, and every parse stops at a deadline. What cannot be parsed has no outline.
 
+mod clock;
 mod define;
 mod extract;
 mod grammar;
@@ -11,10 +12,11 @@ mod special;
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tree_sitter::{Node, ParseOptions, Parser, Point, Range as SyntaxRange, Tree};
 
+use self::clock::Deadline;
 use self::define::Definer;
 pub(super) use self::grammar::Grammar;
 use super::lines::Lines;
@@ -28,8 +30,7 @@ const MAX_PARSE_BYTES: usize = 1_200_000;
 const PROBE_ABOVE_BYTES: usize = 128 * 1024;
 const PROBE_BYTES: usize = 16 * 1024;
 
-/// Time for any parse, and more for each kilobyte: fifteen times what real code takes on an idle machine, so that a
-/// busy one gives the same chunks.
+/// Work of the thread for any parse, and more for each kilobyte: fifteen times what real code takes.
 const PARSE_TIME: Duration = Duration::from_secs(1);
 const PARSE_TIME_PER_KB: Duration = Duration::from_millis(1);
 
@@ -91,10 +92,10 @@ pub(super) fn count_nodes(grammar: &'static Grammar, text: &str) -> usize {
 /// then worthless.
 fn parse(parser: &mut Parser, text: &[u8]) -> Option<Tree> {
     let budget = PARSE_TIME + PARSE_TIME_PER_KB * u32::try_from(text.len() / 1024).unwrap_or(0);
-    let deadline = Instant::now() + budget;
+    let deadline = Deadline::new(budget);
     let mut is_late = false;
     let mut read = |offset: usize, _: Point| -> &[u8] {
-        is_late = is_late || Instant::now() > deadline;
+        is_late = is_late || deadline.is_over();
         if is_late {
             &[]
         } else {
@@ -102,7 +103,7 @@ fn parse(parser: &mut Parser, text: &[u8]) -> Option<Tree> {
         }
     };
     let mut progress = |_: &tree_sitter::ParseState| {
-        if Instant::now() > deadline { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if deadline.is_over() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
     let tree = parser.parse_with_options(&mut read, None, Some(options));

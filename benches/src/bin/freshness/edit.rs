@@ -36,7 +36,7 @@ pub fn measure(root: &Path, storage: &Path) {
     let mut at_once = Vec::new();
     let mut unchanged = Vec::new();
     for round in 0..ROUNDS {
-        let word = format!("freshword{round:03}");
+        let word = word("fresh", round);
         append(&path_of(round), &word);
         let started = Instant::now();
         synced.recv().expect("a run");
@@ -44,7 +44,7 @@ pub fn measure(root: &Path, storage: &Path) {
         assert!(finds(&engine, &word, false), "{word}");
     }
     for round in 0..ROUNDS {
-        let word = format!("promptword{round:03}");
+        let word = word("prompt", round);
         append(&path_of(round), &word);
         let started = Instant::now();
         assert!(finds(&engine, &word, true), "{word}");
@@ -58,6 +58,12 @@ pub fn measure(root: &Path, storage: &Path) {
     println!("  saved to answer, when a search asks at once: {}", spread(at_once));
     println!("  a search with nothing changed: {}", spread(unchanged));
     engine.close();
+}
+
+/// A word of letters alone, so that it is one term, and that no file has.
+fn word(stem: &str, round: usize) -> String {
+    let letter = |n: usize| char::from(b'a' + (n % 26) as u8);
+    format!("zq{stem}{}{}xv", letter(round / 26), letter(round))
 }
 
 /// Whether it is what people edit.

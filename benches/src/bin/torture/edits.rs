@@ -37,7 +37,6 @@ pub struct Editor {
     branch: usize,
     /// Ordinary files, or `None` if they have to be listed again.
     files: Option<Vec<String>>,
-    bursts: Vec<String>,
     /// Edits made, by kind.
     pub made: BTreeMap<&'static str, u64>,
 }
@@ -52,7 +51,6 @@ impl Editor {
             next_name: 0,
             branch: 0,
             files: Some(Vec::new()),
-            bursts: Vec::new(),
             made: BTreeMap::new(),
         };
         for _ in 0..n_files {

@@ -62,6 +62,7 @@ pub fn open(root: &Path, storage: &Path) -> std::result::Result<Engine, sextant:
     Engine::open(OpenOptions {
         roots: vec![root.to_path_buf()],
         storage: Some(storage.to_path_buf()),
+        cache: storage.parent().map(|top| top.join("cache")),
         config: Config::standard(),
     })
 }

@@ -78,24 +78,25 @@ impl Editor {
     /// Writes 500 files at once, or removes those of an earlier burst.
     pub fn burst(&mut self) -> Result<()> {
         self.files = None;
-        if self.bursts.len() > 1 || (self.bursts.len() == 1 && self.random.percent(50)) {
+        let is_burst = |file: &String| file.starts_with("burst");
+        let all = disk::files_below(&self.root, |name| name == ".git")?;
+        let old = all.iter().find(|file| is_burst(file)).and_then(|file| file.split('/').next());
+        let n_there = all.iter().filter(|file| is_burst(file)).count() as u64;
+        if let Some(folder) = old.filter(|_| n_there > BURST_FILES || self.random.percent(50)) {
             self.count("burst removed");
-            let folder = self.root.join(self.bursts.remove(0));
-            // A branch switch may have dropped it already.
-            for file in disk::files_below(&folder, |_| false).unwrap_or_default() {
-                disk::remove(&folder.join(file))?;
+            let folder = format!("{folder}/");
+            for file in all.iter().filter(|file| file.starts_with(&folder)) {
+                disk::remove(&self.root.join(file))?;
             }
             return Ok(());
         }
         self.count("burst");
         self.next_name += 1;
-        let folder = format!("burst{}", self.next_name);
         for at in 0..BURST_FILES {
             let extension = *self.random.pick(EXTENSIONS);
-            let path = format!("{folder}/part{}/burst_{at}.{extension}", at % 7);
+            let path = format!("burst{}/part{}/burst_{at}.{extension}", self.next_name, at % 7);
             disk::write(&self.root.join(path), source(extension, self.random.next()))?;
         }
-        self.bursts.push(folder);
         Ok(())
     }
 }

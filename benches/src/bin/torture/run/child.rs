@@ -8,8 +8,8 @@ mod versions;
 
 use std::io::Read;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sextant::engine::{Degradation, Engine, Strategy};
@@ -18,15 +18,15 @@ use sextant::task::{CancelToken, Progress};
 use sextant_benches::workspace::request;
 
 use super::ledger::Ledger;
-use super::sentinels::{LEDGER, N_SENTINELS};
+use super::sentinels::{CONFIRMED, LEDGER, N_SENTINELS};
 use super::watching::keep_up_to_date;
 use crate::arguments::number;
 use crate::code::QUERIES;
 use crate::failure::{Failure, Result};
 use crate::place;
 use crate::random::Random;
-use report::{WaitWatch, say, tell_wrong, timed};
-use versions::SeenVersions;
+pub use report::SyncWatch;
+use report::{say, tell_wrong, timed};
 
 /// A degradation of `sync_and_search` and an error of `sync` while another process writes: documented, and transient.
 const BUSY: &str = "STORAGE_BUSY";
@@ -63,20 +63,22 @@ impl Work {
 pub struct Child {
     work: Work,
     ledger: Ledger,
-    /// What was seen of each sentinel.
-    seen: Mutex<[SeenVersions; N_SENTINELS]>,
+    confirmed: Ledger,
+    /// The highest version of each sentinel in any answer so far.
+    highest: Mutex<[u64; N_SENTINELS]>,
     /// Whether any answer ever came: from then on there is an index.
     has_index: AtomicBool,
 }
 
 /// Works until standard input is closed.
 pub fn work(work: &Work) -> Result<()> {
-    let child = Child {
+    let child = Arc::new(Child {
         ledger: Ledger::new(&work.storage.with_file_name(LEDGER)),
+        confirmed: Ledger::new(&work.storage.with_file_name(CONFIRMED)),
         work: Work { root: work.root.clone(), storage: work.storage.clone(), ..*work },
-        seen: Mutex::default(),
+        highest: Mutex::default(),
         has_index: AtomicBool::new(false),
-    };
+    });
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -92,14 +94,20 @@ pub fn work(work: &Work) -> Result<()> {
     })
 }
 
+/// Whether a workspace in this state has an index; another process may be working on it.
+fn is_whole(state: &str) -> bool {
+    matches!(state, "ready" | "indexing")
+}
+
 impl Child {
-    fn watch(&self, stop: &AtomicBool) -> Result<()> {
-        let Some(engine) = self.open() else { return Ok(()) };
+    fn watch(self: &Arc<Self>, stop: &AtomicBool) -> Result<()> {
+        let Some(engine) = self.open().map(Arc::new) else { return Ok(()) };
         let mut random = Random::new(self.work.seed, 0);
         std::thread::scope(|scope| {
             scope.spawn(|| keep_up_to_date(self, &engine, stop));
             while !stop.load(Ordering::Relaxed) {
                 self.search_sentinel(&engine, &mut random)?;
+                self.answer_sentinel(&engine, &mut random)?;
                 std::thread::sleep(Duration::from_millis(100));
             }
             Ok(())
@@ -119,7 +127,7 @@ impl Child {
                 35..65 => self.search_sentinel(open, &mut random)?,
                 65..77 => self.search_anything(open, &mut random),
                 77..85 => self.ask_status(open),
-                85..88 => self.sync(open),
+                85..88 => self.sync(open, &SyncWatch::any(&mut random))?,
                 88..92 => self.list(open),
                 _ => {
                     open.close();
@@ -139,16 +147,18 @@ impl Child {
     }
 
     /// Syncs, and reports how long it waited for another process.
-    pub fn sync(&self, engine: &Engine) {
-        let watch = WaitWatch::default();
+    pub fn sync(&self, engine: &Engine, watch: &SyncWatch) -> Result<()> {
+        let before = self.ledger.read()?;
         match timed("sync", || engine.sync(&CancelToken::new(), &|p: Progress| watch.see(&p))) {
             Ok(report) => {
                 self.answered();
                 self.notices(&report.degraded);
+                self.confirm(&before)?;
             }
             Err(error) => self.refused("sync", &error),
         }
         watch.tell();
+        Ok(())
     }
 
     fn search_anything(&self, engine: &Engine, random: &mut Random) {
@@ -166,7 +176,7 @@ impl Child {
     fn ask_status(&self, engine: &Engine) {
         match timed("status", || engine.status()) {
             Ok(status) => {
-                if self.has_index.load(Ordering::Relaxed) && status.state != "ready" {
+                if self.has_index.load(Ordering::Relaxed) && !is_whole(status.state) {
                     say(format_args!(
                         "wrong status it is {}, but there was an index",
                         status.state
@@ -190,11 +200,11 @@ impl Child {
     }
 
     /// From the first answer on there is an index.
-    fn answered(&self) {
+    pub fn answered(&self) {
         self.has_index.store(true, Ordering::Relaxed);
     }
 
-    fn refused(&self, what: &str, error: &Error) {
+    pub fn refused(&self, what: &str, error: &Error) {
         let code = error.code();
         say(format_args!("code {what} {code}"));
         let is_transient = match code {
@@ -210,7 +220,7 @@ impl Child {
     }
 
     /// Reports what made an answer less than complete; whether it is up to date all the same.
-    fn notices(&self, degraded: &[Degradation]) -> bool {
+    pub fn notices(&self, degraded: &[Degradation]) -> bool {
         let mut is_fresh = true;
         for degradation in degraded {
             say(format_args!("code degraded {}", degradation.code));

@@ -35,11 +35,17 @@ impl Ledger {
             .iter()
             .map(|entry| format!("{} {} {}\n", entry.written, entry.written_ms, entry.announced))
             .collect();
-        disk::write_by_rename(&self.0, lines)
+        // Several processes may write at once.
+        let beside = self.0.with_extension(std::process::id().to_string());
+        disk::write(&beside, lines)?;
+        disk::rename(&beside, &self.0)
     }
 
-    /// All entries, by sentinel.
+    /// All entries, by sentinel; none if nothing was written yet.
     pub fn read(&self) -> Result<Vec<Entry>> {
+        if !self.0.exists() {
+            return Ok(Vec::new());
+        }
         let text = String::from_utf8_lossy(&disk::read(&self.0)?).into_owned();
         let entry = |line: &str| {
             let mut numbers = line.split(' ').map_while(|word| word.parse().ok());

@@ -15,6 +15,9 @@ pub const N_SENTINELS: usize = 12;
 /// Name of the ledger beside the tree.
 pub const LEDGER: &str = "ledger";
 
+/// Name of the ledger in which the children note what a complete run has brought in.
+pub const CONFIRMED: &str = "confirmed";
+
 const EXTENSIONS: [&str; 2] = ["rs", "py"];
 
 /// All of them, and the ledger that the children read.

@@ -1,20 +1,34 @@
 //! The process that holds the engine open all the time and keeps its index up to date.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use sextant::engine::Engine;
+use sextant::engine::{Engine, WatchEvent, WatchOptions};
 
 use super::child::Child;
 
-/// Between two syncs.
-const INTERVAL: Duration = Duration::from_millis(300);
+/// Short, so that a run has many bursts.
+const DEBOUNCE: Duration = Duration::from_millis(300);
 
-/// Keeps the index of `engine` up to date until `stop` is set. The engine has no watcher yet, so this syncs again and
-/// again; once it has one, this starts it, waits for `stop` and ends it.
-pub fn keep_up_to_date(child: &Child, engine: &Engine, stop: &AtomicBool) {
-    while !stop.load(Ordering::Relaxed) {
-        child.sync(engine);
-        std::thread::sleep(INTERVAL);
+/// Watches until `stop` is set; what its runs do and refuse counts as that of any sync.
+pub fn keep_up_to_date(child: &Arc<Child>, engine: &Arc<Engine>, stop: &AtomicBool) {
+    let told = Arc::clone(child);
+    let sink = move |event: WatchEvent| match event {
+        WatchEvent::Synced(report) => {
+            told.answered();
+            told.notices(&report.degraded);
+        }
+        WatchEvent::Failed(failure) => {
+            told.notices(std::slice::from_ref(&failure));
+        }
+        WatchEvent::Progress(_) => {}
+    };
+    if let Err(error) = engine.watch(WatchOptions { debounce: DEBOUNCE }, Arc::new(sink)) {
+        child.refused("watch", &error);
     }
+    while !stop.load(Ordering::Relaxed) {
+        std::thread::sleep(DEBOUNCE);
+    }
+    engine.unwatch();
 }

@@ -3,20 +3,38 @@
 use std::io::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use sextant::task::{Phase, Progress};
 
-/// Measures how long a sync stood between the end of the walk and the start of reading.
-#[derive(Default)]
-pub struct WaitWatch {
+use crate::random::Random;
+
+/// Watches a sync: how long it stood between the end of the walk and the start of reading.
+pub struct SyncWatch {
+    pause: Duration,
     walked: Mutex<Option<Instant>>,
     waited_ms: AtomicU64,
 }
 
-impl WaitWatch {
+impl SyncWatch {
+    /// Holds the run up for `pause` after its walk, as a system that runs something else would: what others publish
+    /// meanwhile must not be lost.
+    pub fn new(pause: Duration) -> Self {
+        Self { pause, walked: Mutex::default(), waited_ms: AtomicU64::new(0) }
+    }
+
+    /// A pause in some cases.
+    pub fn any(random: &mut Random) -> Self {
+        let pause_ms = if random.percent(15) { random.below(400) } else { 0 };
+        Self::new(Duration::from_millis(pause_ms as u64))
+    }
+
     /// Takes a report of the run.
     pub fn see(&self, progress: &Progress) {
+        let is_walked = progress.phase == Phase::Walk && progress.files_done > 0;
+        if is_walked && progress.files_done == progress.files_total {
+            std::thread::sleep(self.pause);
+        }
         let mut walked = self.walked.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         match progress.phase {
             Phase::Walk => *walked = Some(Instant::now()),

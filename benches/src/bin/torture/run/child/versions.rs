@@ -8,22 +8,13 @@ use sextant::task::{CancelToken, Progress};
 use sextant_benches::workspace::request;
 
 use super::judge::{self, Verdict};
-use super::report::{WaitWatch, say, tell_wrong, timed};
+use super::report::{SyncWatch, say, tell_wrong, timed};
 use super::{Child, STRATEGIES};
 use crate::failure::Result;
 use crate::marked;
 use crate::random::Random;
 use crate::run::ledger::{Entry, now_ms};
 use crate::run::sentinels::N_SENTINELS;
-
-/// What this process saw of a sentinel.
-#[derive(Clone, Copy, Default)]
-pub struct SeenVersions {
-    /// The highest version of any answer.
-    highest: u64,
-    /// The version of the last up-to-date answer while the sentinel lay still.
-    confirmed: u64,
-}
 
 /// A question for one sentinel, and what the ledger said before and after.
 struct Asked {
@@ -36,9 +27,10 @@ struct Asked {
 impl Child {
     /// Syncs and searches: the answer shows every change that was over before the call.
     pub fn answer_sentinel(&self, engine: &Engine, random: &mut Random) -> Result<()> {
-        let watch = WaitWatch::default();
+        let watch = SyncWatch::any(random);
         let started = now_ms();
         let mut is_fresh = true;
+        let all = self.ledger.read()?;
         let asked = self.ask(random, "answer", |request| {
             let progress = |report: Progress| watch.see(&report);
             let response = engine.sync_and_search(&CancelToken::new(), &progress, request)?;
@@ -51,9 +43,8 @@ impl Child {
         let verdict = self.judge(&asked).and_then(|()| {
             if is_fresh { judge::fresh(&asked.found, &before, &after) } else { Ok(()) }
         });
-        if is_fresh && verdict.is_ok() && judge::is_still(&before, &after) {
-            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-            seen[asked.at].confirmed = before.written;
+        if is_fresh {
+            self.confirm(&all)?;
         }
         tell_wrong(verdict, || {
             format!(
@@ -67,6 +58,7 @@ impl Child {
 
     /// Searches the last published state, and reports by how much it is behind.
     pub fn search_sentinel(&self, engine: &Engine, random: &mut Random) -> Result<()> {
+        let confirmed = self.confirmed.read()?;
         let asked =
             self.ask(random, "search", |request| engine.search(&CancelToken::new(), request))?;
         let Some(asked) = asked else { return Ok(()) };
@@ -74,10 +66,12 @@ impl Child {
         let is_behind = found.iter().all(|&version| version < before.written);
         let lag_ms = if is_behind { now_ms().saturating_sub(before.written_ms) } else { 0 };
         say(format_args!("did lag {lag_ms}"));
-        let confirmed = self.seen.lock().unwrap_or_else(PoisonError::into_inner)[*at].confirmed;
+        let confirmed = confirmed.get(*at).map_or(0, |entry| entry.written);
         let verdict = self.judge(&asked).and_then(|()| {
             if found.is_empty() && confirmed == after.announced {
-                let words = format!("version {confirmed} was answered before, and is still there");
+                let words = format!(
+                    "a complete run has brought in version {confirmed}, and it is still there"
+                );
                 return Err(("vanished", words));
             }
             Ok(())
@@ -123,16 +117,25 @@ impl Child {
     /// What holds of any answer: no version from the future, none older than one that was seen.
     fn judge(&self, asked: &Asked) -> Verdict {
         let Some(&best) = asked.found.iter().max() else { return Ok(()) };
-        let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let seen = &mut all[asked.at];
+        let mut all = self.highest.lock().unwrap_or_else(PoisonError::into_inner);
+        let highest = &mut all[asked.at];
         if best > asked.after.announced {
             return Err(("future", format!("version {best} was not written yet")));
         }
-        if best < seen.highest {
-            let words = format!("version {} was seen before, now {:?}", seen.highest, asked.found);
+        if best < *highest {
+            let words = format!("version {highest} was seen before, now {:?}", asked.found);
             return Err(("went back", words));
         }
-        seen.highest = best;
+        *highest = best;
         Ok(())
+    }
+
+    /// Notes for all processes that a run which began after `before` is complete: what lay still since is in the index.
+    pub fn confirm(&self, before: &[Entry]) -> Result<()> {
+        let after = self.ledger.read()?;
+        let still = |(before, after): (&Entry, &Entry)| {
+            if judge::is_still(before, after) { *before } else { Entry::default() }
+        };
+        self.confirmed.write(&before.iter().zip(&after).map(still).collect::<Vec<_>>())
     }
 }
