@@ -103,7 +103,7 @@ impl Reader {
             // A database that is gone can still be read by who has it open.
             Some(open) if identity.is_none() || identity == open.identity => open,
             _ => {
-                let connection = database.connect()?;
+                let connection = database.connect_ready()?;
                 let identity = database.identity();
                 Open { connection, identity, roots: Vec::new(), view: None }
             }

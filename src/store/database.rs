@@ -95,7 +95,7 @@ impl Database {
     ///
     /// # Errors
     /// A file that cannot be removed.
-    pub fn recreate(&self) -> Result<()> {
+    pub(super) fn recreate(&self) -> Result<()> {
         self.move_files(None)?;
         self.create(None)
     }
@@ -209,6 +209,22 @@ impl Database {
             connection.set_prepared_statement_cache_capacity(64);
             Ok(connection)
         })
+    }
+
+    /// Opens a connection to a database that has its tables. If another process is just replacing it, waits for that.
+    ///
+    /// # Errors
+    /// As [`Database::prepare`].
+    pub fn connect_ready(&self) -> Result<Connection> {
+        let connection = self.connect()?;
+        let version: i64 =
+            self.run(|| connection.query_row("PRAGMA user_version", [], |row| row.get(0)))?;
+        if version != 0 {
+            return Ok(connection);
+        }
+        drop(connection);
+        Self::prepare(&self.folder, &self.profile)?;
+        self.connect()
     }
 
     /// Begins reading: until the guard is dropped, `connection` sees one state.

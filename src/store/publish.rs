@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::error::Result;
+use super::error::{Result, StoreError};
 use super::files::FileRow;
 use super::segment::SegmentId;
 use super::snapshot::{RootId, SkipRow};
@@ -256,26 +256,32 @@ impl Writer {
         Ok(())
     }
 
-    /// Removes everything about the roots at `paths`. If the database holds no other roots, a new one takes its place.
+    /// Removes everything about the roots at `paths`. On a full disk, where even that cannot be written, an empty database
+    /// takes the place of one that holds no other roots.
     ///
     /// # Errors
     /// [`super::StoreError`].
     pub fn clear(mut self, paths: &[String]) -> Result<()> {
+        let cleared = self.clear_rows(paths);
+        let Err(StoreError::DiskFull { .. }) = cleared else { return cleared };
+        self.roll_back();
         let others: Vec<String> = self.database.run(|| {
             self.connection
                 .prepare("SELECT path FROM roots")?
                 .query_map([], |row| row.get(0))?
-                .collect::<rusqlite::Result<Vec<String>>>()
+                .collect::<rusqlite::Result<_>>()
         })?;
-        if others.iter().all(|path| paths.contains(path)) {
-            let Self { database, connection, lock, .. } = self;
-            drop(connection);
-            // A system that does not let go of open files leaves the database to be emptied row by row.
-            if database.recreate().is_ok() {
-                return Ok(());
-            }
-            self = Self::open(&database, lock)?;
+        if !others.iter().all(|path| paths.contains(path)) {
+            return cleared;
         }
+        let Self { database, connection, lock, .. } = self;
+        drop(connection);
+        let replaced = database.recreate();
+        drop(lock);
+        replaced
+    }
+
+    fn clear_rows(&mut self, paths: &[String]) -> Result<()> {
         self.begin()?;
         self.database.run(|| {
             let connection = &self.connection;
