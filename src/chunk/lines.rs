@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use crate::config::MAX_CHUNK_TOKENS;
+use crate::config::{MAX_CHUNK_LINES, MAX_CHUNK_TOKENS};
 use crate::span::{ByteRange, LineIndex, LineRange};
 use crate::token::TokenCounter;
 
@@ -130,9 +130,13 @@ impl<'t> Lines<'t> {
         (self.tokens[lines.end] - self.tokens[lines.start]) as usize
     }
 
-    /// Whether `lines`, without blank lines at either end, are at most [`MAX_CHUNK_TOKENS`] tokens. Exact.
+    /// Whether `lines`, without blank lines at either end, are at most [`MAX_CHUNK_LINES`] and at most
+    /// [`MAX_CHUNK_TOKENS`] tokens. Exact.
     pub(super) fn fit(&self, lines: &Range<usize>) -> bool {
         let lines = self.trimmed(lines);
+        if lines.len() > MAX_CHUNK_LINES {
+            return false;
+        }
         if self.bytes(&lines).len() <= MAX_CHUNK_TOKENS {
             return true;
         }

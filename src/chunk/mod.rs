@@ -1,7 +1,7 @@
 //! Splits one text into retrievable chunks.
 //!
 //! In: a path, a language and valid UTF-8 with LF or CR LF line ends. Out: chunks ordered by start, at most
-//! [`crate::config::MAX_CHUNK_TOKENS`] o200k tokens each. Invariants, for any input: every non-blank line is in a
+//! [`crate::config::MAX_CHUNK_TOKENS`] o200k tokens and [`crate::config::MAX_CHUNK_LINES`] lines each. Invariants, for any input: every non-blank line is in a
 //! chunk, no chunk is blank, no cut falls inside a character, and the time is bounded. Neighbours overlap only where
 //! the rules say so (parts of an over-long function, fallback chunks, a Markdown section and its parent).
 //! Pure: no IO. Never fails: what the grammar cannot parse falls back to lines.

@@ -6,7 +6,7 @@ mod properties;
 mod rules;
 
 use super::{Chunk, chunk_named};
-use crate::config::MAX_CHUNK_TOKENS;
+use crate::config::{MAX_CHUNK_LINES, MAX_CHUNK_TOKENS};
 use crate::span::LineIndex;
 use crate::token::TokenCounter;
 
@@ -26,6 +26,7 @@ fn chunks(path: &str, language: &str, text: &str) -> Vec<Chunk> {
         last_start = chunk.bytes.start;
         let tokens = counter.count(content);
         assert!(tokens <= MAX_CHUNK_TOKENS, "{tokens} tokens: {chunk:?}");
+        assert!(chunk.lines.len() <= MAX_CHUNK_LINES, "too long: {chunk:?}");
         assert_eq!(index.line_of(bytes.start), chunk.lines.start as usize, "{chunk:?}");
         assert_eq!(index.line_of(bytes.end - 1), chunk.lines.end as usize - 1, "{chunk:?}");
         if chunk.lines.len() > 1 {

@@ -11,9 +11,13 @@ pub const MAX_FILE_BYTES: usize = 1_500_000;
 /// Upper bound of a chunk in o200k tokens. Source: Copilot's chunk size; retrieval at other sizes unmeasured.
 pub const MAX_CHUNK_TOKENS: usize = 250;
 
+/// Upper bound of a chunk in lines, blank ones included: many short lines are few tokens, and more than a screen.
+/// Source: Kodik's chunks; retrieval at other sizes unmeasured.
+pub const MAX_CHUNK_LINES: usize = 80;
+
 /// Raised with every change of what a text gives: reading, chunks, terms, vectors. An index of another revision is
 /// rebuilt, so that old and new never mix.
-pub const ANALYSIS_REVISION: u32 = 1;
+pub const ANALYSIS_REVISION: u32 = 2;
 
 /// Lines of a chunk where a file has no structure to go by. Source: CodePilot's fallback chunker.
 pub const FALLBACK_CHUNK_LINES: usize = 60;

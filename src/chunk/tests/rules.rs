@@ -1,7 +1,7 @@
 //! The rules of the CodePilot description (P1..P24), formats without a grammar, and cases CT05 and CT11.
 
 use super::super::{ChunkKind, chunk_named};
-use super::{check, chunks};
+use super::{check, chunks, render};
 use crate::token::TokenCounter;
 
 #[test]
@@ -349,4 +349,15 @@ fn the_head_of_an_over_long_class_is_no_part_of_what_stands_before_it() {
         .map(|chunk| (chunk.kind, chunk.name.as_deref()))
         .collect();
     assert_eq!(with_head, [(ChunkKind::Class, Some("Pattern"))]);
+}
+
+/// Short lines are few tokens: 250 of them would be several screens.
+#[test]
+fn many_short_lines_are_several_chunks() {
+    for (path, language, line) in [("a.py", "python", "x\n"), ("a.txt", "plaintext", "word\n")] {
+        let chunks = chunks(path, language, &line.repeat(81));
+        assert!(chunks.len() >= 2, "{path}: {}", render(&chunks));
+    }
+    let body = "  a()\n".repeat(100);
+    assert!(chunks("a.js", "javascript", &format!("function f() {{\n{body}}}\n")).len() >= 2);
 }
