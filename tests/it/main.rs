@@ -14,6 +14,7 @@ mod embeddings;
 mod filters;
 mod incremental;
 mod interrupt;
+mod opens;
 mod ranking;
 mod support;
 mod threads;
