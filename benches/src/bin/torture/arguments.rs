@@ -33,6 +33,8 @@ pub struct Arguments {
     pub compare_every: usize,
     /// How long to go on.
     pub minutes: f64,
+    /// In so many of a hundred rounds, or calls of a process, the index is cleared.
+    pub clears: usize,
     /// Child processes.
     pub n_processes: usize,
 }
@@ -40,15 +42,15 @@ pub struct Arguments {
 /// Understands the words after the program's name.
 pub fn parse(words: &[String]) -> Result<Mode> {
     match words.split_first() {
-        Some((mode, rest)) if mode == "kill" => settings(rest, 400).map(Mode::Kill),
-        Some((mode, rest)) if mode == "run" => settings(rest, 2000).map(Mode::Run),
+        Some((mode, rest)) if mode == "kill" => settings(rest, 400, 15).map(Mode::Kill),
+        Some((mode, rest)) if mode == "run" => settings(rest, 2000, 0).map(Mode::Run),
         Some((mode, rest)) if mode == "--victim" => VictimWork::parse(rest).map(Mode::Victim),
         Some((mode, rest)) if mode == "--worker" => WorkerWork::parse(rest).map(Mode::Worker),
         _ => Err(Failure::Usage("name a mode, kill or run; benches/README.md says more".into())),
     }
 }
 
-fn settings(words: &[String], n_files: usize) -> Result<Arguments> {
+fn settings(words: &[String], n_files: usize, clears: usize) -> Result<Arguments> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut arguments = Arguments {
         seed: now.as_millis() as u64 % 1_000_000,
@@ -58,6 +60,7 @@ fn settings(words: &[String], n_files: usize) -> Result<Arguments> {
         compare_every: 2,
         minutes: 60.0,
         n_processes: 4,
+        clears,
     };
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -69,6 +72,7 @@ fn settings(words: &[String], n_files: usize) -> Result<Arguments> {
             "--compare-every" => arguments.compare_every = number::<usize>(word, value)?.max(1),
             "--minutes" => arguments.minutes = number(word, value)?,
             "--processes" => arguments.n_processes = number::<usize>(word, value)?.max(1),
+            "--clears" => arguments.clears = number(word, value)?,
             "--dir" => arguments.dir = value.into(),
             _ => return Err(Failure::Usage(format!("unknown argument {word}"))),
         }

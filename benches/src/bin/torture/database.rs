@@ -8,15 +8,21 @@ use serde_json::{Value, json};
 
 use crate::failure::{Context, Failure, Result};
 
-/// A finding unless SQLite itself finds the database sound.
+/// A finding unless SQLite itself finds the index and the cache of embeddings sound.
 pub fn check_integrity(storage: &Path) -> Result<()> {
-    let verdict: String = connect(storage)?
-        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
-        .finding("PRAGMA integrity_check")?;
-    if verdict == "ok" {
-        return Ok(());
+    for path in [storage.join("index.db"), storage.join("cache/embeddings.db")] {
+        if !path.exists() {
+            continue;
+        }
+        let verdict: String = connect(&path)?
+            .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+            .finding(format_args!("PRAGMA integrity_check of {}", path.display()))?;
+        if verdict != "ok" {
+            let name = path.display();
+            return Err(Failure::Finding(format!("PRAGMA integrity_check of {name}: {verdict}")));
+        }
     }
-    Err(Failure::Finding(format!("PRAGMA integrity_check says: {verdict}")))
+    Ok(())
 }
 
 /// Bytes of the database.
@@ -32,7 +38,7 @@ impl Bytes {
     /// Looks at the files and asks SQLite for free pages.
     pub fn of(storage: &Path) -> Result<Self> {
         let bytes = |name: &str| fs::metadata(storage.join(name)).map_or(0, |found| found.len());
-        let connection = connect(storage)?;
+        let connection = connect(&storage.join("index.db"))?;
         let number = |sql: &str| -> Result<i64> {
             connection.query_row(sql, [], |row| row.get(0)).finding(sql)
         };
@@ -52,22 +58,6 @@ impl Bytes {
     }
 }
 
-/// Notices when another process commits.
-pub struct CommitWatch(Connection);
-
-impl CommitWatch {
-    /// Begins to look.
-    pub fn new(storage: &Path) -> Result<Self> {
-        connect(storage).map(Self)
-    }
-
-    /// A number that changes with every commit of another connection.
-    pub fn version(&self) -> Option<i64> {
-        self.0.query_row("PRAGMA data_version", [], |row| row.get(0)).ok()
-    }
-}
-
-fn connect(storage: &Path) -> Result<Connection> {
-    let path = storage.join("index.db");
-    Connection::open(&path).finding(format_args!("opening {} with SQLite", path.display()))
+fn connect(path: &Path) -> Result<Connection> {
+    Connection::open(path).finding(format_args!("opening {} with SQLite", path.display()))
 }

@@ -62,7 +62,8 @@ pub fn open(root: &Path, storage: &Path) -> std::result::Result<Engine, sextant:
     Engine::open(OpenOptions {
         roots: vec![root.to_path_buf()],
         storage: Some(storage.to_path_buf()),
-        cache: storage.parent().map(|top| top.join("cache")),
+        // Beside the index, so that a fresh one makes all its vectors itself.
+        cache: Some(storage.join("cache")),
         config: Config::standard(),
     })
 }

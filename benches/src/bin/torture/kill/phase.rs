@@ -14,11 +14,11 @@ pub enum Phase {
     Walk,
     /// It reads files and writes staged segments.
     Index,
-    /// It makes the new state visible; that was not done yet.
+    /// It makes the new state visible.
     Publish,
-    /// The new state is visible; segments are merged.
+    /// The new state is visible; what is no longer needed is removed, segments are merged.
     Merge,
-    /// Merging is done; the log is emptied.
+    /// Something of the log is written into the database. That shows in the files alone.
     Checkpoint,
     /// The run is over; it searches, or has the engine open.
     After,
@@ -52,14 +52,14 @@ impl Phase {
     }
 
     /// The phase that a line of a child begins. `n_commits` counts the reports of the phase "commit" up to this line:
-    /// the engine sends one when it begins to publish and one when all is merged.
+    /// the engine sends one when it begins to publish and one when it is done.
     pub fn begun_by(line: &str, n_commits: usize) -> Option<Self> {
         match line {
             "clear" => Some(Self::Clear),
             "cleared" => Some(Self::Before),
             "walk" => Some(Self::Walk),
             "index" => Some(Self::Index),
-            "commit" if n_commits > 1 => Some(Self::Checkpoint),
+            "commit" if n_commits > 1 => Some(Self::Merge),
             "commit" => Some(Self::Publish),
             "synced" => Some(Self::After),
             _ => None,
@@ -95,8 +95,16 @@ impl Durations {
 
     /// A moment within a phase.
     pub fn moment(&self, phase: Phase, fraction: f64) -> Duration {
+        let (phase, share) = match phase {
+            // Short phases are over before the kill arrives, unless it is sent early.
+            Phase::Before | Phase::Publish => (phase, fraction * fraction),
+            // Emptying the log is the late part of what follows publishing. That varies much; what comes too late
+            // teaches how long it takes.
+            Phase::Checkpoint => (Phase::Merge, 0.7 + 1.8 * fraction),
+            // A little beyond the mean, so that the late part of a slow one is met as well.
+            _ => (phase, 1.2 * fraction),
+        };
         let mean = self.0.get(&phase).copied().unwrap_or(GUESS_S);
-        // A little beyond the mean, so that the late part of a slow one is met as well.
-        Duration::from_secs_f64((fraction * 1.1 * mean).min(5.0))
+        Duration::from_secs_f64((share * mean).min(5.0))
     }
 }

@@ -9,6 +9,8 @@ use sextant::task::{CancelToken, NoProgress};
 use super::child::Job;
 use super::marks::{self, Marks, Seen};
 use super::phase::{Durations, Phase};
+use super::secrets::Secrets;
+use super::verdict::{ask_until, check_seen};
 use super::victim::{Aim, Death, kill as kill_child};
 use crate::arguments::Arguments;
 use crate::database::{self, Bytes};
@@ -21,6 +23,12 @@ use crate::state::{State, fresh};
 /// What was done.
 #[derive(Default)]
 pub struct Counts {
+    /// The last round that was begun.
+    pub rounds: u64,
+    /// How often the text of a hidden file was looked for.
+    pub secret_checks: u64,
+    /// Where it was found.
+    pub left: Vec<String>,
     /// Kills that hit, by phase.
     pub kills: BTreeMap<Phase, u64>,
     /// Kills after which the new state was there.
@@ -44,6 +52,7 @@ struct Torture<'a> {
     place: &'a Place,
     editor: Editor,
     marks: Marks,
+    secrets: Secrets,
     durations: Durations,
     counts: Counts,
     /// What readers saw last.
@@ -54,8 +63,8 @@ struct Torture<'a> {
     reader: Option<Engine>,
 }
 
-/// Does them all; `reached` is the number of the last one.
-pub fn rounds(arguments: &Arguments, place: &Place, reached: &mut u64) -> Result<Counts> {
+/// Does them all; `counts` says how far that came, also after a failure.
+pub fn rounds(arguments: &Arguments, place: &Place, counts: &mut Counts) -> Result<()> {
     let editor = Editor::begin(&place.root, arguments.n_files, arguments.seed)?;
     let marks = Marks::begin(place.root.clone())?;
     let mut torture = Torture {
@@ -63,25 +72,30 @@ pub fn rounds(arguments: &Arguments, place: &Place, reached: &mut u64) -> Result
         place,
         editor,
         marks,
+        secrets: Secrets::new(&place.root),
         durations: Durations::new(),
         counts: Counts::default(),
         known: Seen::NotBuilt,
         last: None,
         reader: None,
     };
+    let mut result = Ok(());
     for round in 1..=arguments.n_rounds {
-        *reached = round;
-        torture.round(round)?;
+        torture.counts.rounds = round;
+        result = torture.round(round);
+        if result.is_err() {
+            break;
+        }
         if round % 10 == 0 {
-            println!(
-                "round {round}: {} comparisons, kills {:?}",
-                torture.counts.comparisons, torture.counts.kills
-            );
+            let Counts { comparisons, kills, .. } = &torture.counts;
+            println!("round {round}: {comparisons} comparisons, kills {kills:?}");
         }
     }
     torture.counts.phases_ms = torture.durations.means_ms();
     torture.counts.edits = torture.editor.made;
-    Ok(torture.counts)
+    torture.counts.secret_checks = torture.secrets.checks;
+    *counts = torture.counts;
+    result
 }
 
 impl Torture<'_> {
@@ -110,8 +124,12 @@ impl Torture<'_> {
     }
 
     fn aim(&self, random: &mut Random) -> Aim {
-        let job =
-            random.weighted(&[(12, Job::Sync), (5, Job::SyncAndSearch), (3, Job::ClearAndSync)]);
+        let is_clearing = random.percent(self.arguments.clears);
+        let job = match random.below(10) {
+            _ if is_clearing => Job::ClearAndSync,
+            0..7 => Job::Sync,
+            _ => Job::SyncAndSearch,
+        };
         let mut phases = vec![
             (12, Phase::Before),
             (8, Phase::Walk),
@@ -122,8 +140,8 @@ impl Torture<'_> {
         ];
         if job == Job::ClearAndSync {
             phases.push((40, Phase::Clear));
-        } else if self.known != Seen::NotBuilt {
-            phases.push((24, Phase::Merge));
+        } else {
+            phases.push((22, Phase::Merge));
         }
         Aim { job, phase: random.weighted(&phases), fraction: random.fraction() }
     }
@@ -142,9 +160,11 @@ impl Torture<'_> {
             _ => {}
         }
         // Text that a rule leaves out must go: a segment is rewritten.
-        if aim.phase == Phase::Merge {
+        if aim.phase >= Phase::Publish {
             self.editor.hide_something()?;
+            self.secrets.hide()?;
         }
+        self.secrets.plant(random)?;
         self.marks.change(round, random)
     }
 
@@ -161,11 +181,21 @@ impl Torture<'_> {
             is_over.store(true, Ordering::SeqCst);
             (death, asking.join())
         });
+        let death = death?;
+        let at = |what: &str| {
+            let phase = death.phase.name();
+            Failure::Finding(format!(
+                "round {round}, a reader that was open while a child worked that was killed in {phase} ({aim:?}): {what}"
+            ))
+        };
         let answers =
-            answers.map_err(|_| Failure::Finding(format!("round {round}: a search panicked")))?;
+            answers.map_err(|_| at("a search panicked"))?.map_err(|failure| match failure {
+                Failure::Finding(what) => at(&what),
+                other => other,
+            })?;
         self.counts.with_reader += 1;
-        self.counts.reader_answers += answers?;
-        death
+        self.counts.reader_answers += answers;
+        Ok(death)
     }
 
     fn check(&mut self, round: u64, death: &Death, is_compared: bool) -> Result<()> {
@@ -186,10 +216,7 @@ impl Torture<'_> {
         self.place.check_nothing_set_aside()?;
         database::check_integrity(&self.place.storage)?;
         let is_new = seen == Seen::Round(round);
-        let phase = match death.phase {
-            Phase::Publish if is_new => Phase::Merge,
-            phase => phase,
-        };
+        let phase = death.phase;
         *self.counts.kills.entry(phase).or_default() += 1;
         self.counts.survived_new += u64::from(is_new);
         if let (Seen::Round(seen), Some((of, state))) = (seen, &self.last)
@@ -198,11 +225,15 @@ impl Torture<'_> {
             State::of(&engine)?.check_equals(state, "the state before the kill")?;
         }
         self.known = seen;
-        if is_compared { self.compare(round, &engine) } else { Ok(()) }
+        if is_compared {
+            self.compare(round, &engine, &format!("killed in {}", phase.name()))
+        } else {
+            Ok(())
+        }
     }
 
     /// After a sync, the index is as one that is built anew; if the killed run had published, also before.
-    fn compare(&mut self, round: u64, engine: &Engine) -> Result<()> {
+    fn compare(&mut self, round: u64, engine: &Engine, how: &str) -> Result<()> {
         let (expected, fresh_bytes) = fresh(&self.place.root, &self.place.beside("fresh"))?;
         if self.known == Seen::Round(round) {
             State::of(engine)?.check_equals(&expected, "published by the killed run")?;
@@ -210,6 +241,11 @@ impl Torture<'_> {
         engine.sync(&CancelToken::new(), &NoProgress).finding("syncing after a kill")?;
         let state = State::of(engine)?;
         state.check_equals(&expected, "after a sync")?;
+        for words in self.secrets.check(&self.place.storage)? {
+            let words = format!("round {round}, {how}: {words}");
+            println!("FINDING: {words}");
+            self.counts.left.push(words);
+        }
         database::check_integrity(&self.place.storage)?;
         let bytes = Bytes::of(&self.place.storage)?;
         let ratio = bytes.sum() as f64 / fresh_bytes.max(1) as f64;
@@ -221,52 +257,4 @@ impl Torture<'_> {
         self.last = Some((round, state));
         Ok(())
     }
-}
-
-/// The state is the last complete one or that of the killed run, and no more than the child can have done.
-fn check_seen(known: Seen, seen: Seen, round: u64, death: &Death) -> Result<()> {
-    let was_clearing = death.said("clear");
-    let is_right = if death.said("synced") {
-        seen == Seen::Round(round)
-    } else if death.said("commit") {
-        seen == Seen::Round(round)
-            || (was_clearing && seen == Seen::NotBuilt)
-            || (!was_clearing && seen == known)
-    } else if death.said("cleared") {
-        seen == Seen::NotBuilt
-    } else {
-        seen == known || (was_clearing && seen == Seen::NotBuilt)
-    };
-    if is_right {
-        return Ok(());
-    }
-    Err(Failure::Finding(format!("{known:?} was complete before the kill, now {seen:?} is seen")))
-}
-
-/// Asks a reader again and again; gives the number of answers.
-fn ask_until(
-    reader: &Engine,
-    known: Seen,
-    round: u64,
-    job: Job,
-    is_over: &AtomicBool,
-) -> Result<u64> {
-    let mut n_answers = 0;
-    while !is_over.load(Ordering::SeqCst) {
-        // The two searches are two reads: a state may be published in between.
-        let seen = match marks::look(reader) {
-            Err(Failure::Finding(what)) if what.starts_with("states are mixed") => continue,
-            seen => seen?,
-        };
-        let may_be_empty = job == Job::ClearAndSync || known == Seen::NotBuilt;
-        if seen != known && seen != Seen::Round(round) && !(may_be_empty && seen == Seen::NotBuilt)
-        {
-            return Err(Failure::Finding(format!(
-                "round {round}: {known:?} was complete, a reader sees {seen:?}"
-            )));
-        }
-        n_answers += 1;
-        std::thread::sleep(std::time::Duration::from_millis(2));
-    }
-    Ok(n_answers)
 }

@@ -7,14 +7,13 @@ use std::time::{Duration, Instant};
 
 use super::child::Job;
 use super::phase::{Durations, Phase};
-use crate::database::CommitWatch;
 use crate::failure::{Context, Failure, Result};
 use crate::place::Place;
 
+/// Times of files are that much too early at most.
+const TICK: Duration = Duration::from_millis(4);
 /// No run of a child takes as long.
 const LONGEST: Duration = Duration::from_secs(180);
-/// How long to wait for a commit that may not come.
-const LONGEST_PUBLISH: Duration = Duration::from_secs(2);
 
 /// When to kill.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +29,7 @@ pub struct Aim {
 /// What is known of a child that was killed.
 pub struct Death {
     lines: Vec<(Instant, String)>,
-    /// The last phase that it said; never [`Phase::Merge`], which only the index can tell.
+    /// The phase that it was in.
     pub phase: Phase,
 }
 
@@ -92,38 +91,39 @@ fn phases(lines: &[(Instant, String)]) -> Vec<(Instant, Phase)> {
 
 /// Runs a child until the moment of `aim`, then kills it without warning.
 pub fn kill(place: &Place, aim: Aim, durations: &mut Durations) -> Result<Death> {
-    // A connection of our own keeps the log from being recovered by the next process, so it is opened only where the
-    // moment cannot be known without.
-    let watch = match aim.phase {
-        Phase::Merge => Some(CommitWatch::new(&place.storage)?),
-        _ => None,
-    };
     let started = Instant::now();
     let (mut child, mut listener) = start(place, aim.job)?;
     if aim.phase != Phase::Before {
-        listener.wait_for(if aim.phase == Phase::Merge { Phase::Publish } else { aim.phase });
-    }
-    if let Some(took) = watch.as_ref().and_then(|watch| wait_for_commit(watch, &mut listener)) {
-        durations.learn(Phase::Publish, took);
+        // No line tells when the log is emptied; it is the last that is done after merging.
+        let begins = if aim.phase == Phase::Checkpoint { Phase::Merge } else { aim.phase };
+        listener.wait_for(begins);
     }
     std::thread::sleep(durations.moment(aim.phase, aim.fraction));
     child.kill().machine(format_args!("killing process {}", child.id()))?;
     child.wait().machine(format_args!("waiting for process {}", child.id()))?;
     let killed = Instant::now();
     while listener.next(LONGEST).is_some() {}
-    drop(watch);
     let begun = phases(&listener.heard);
     let first = (started, Phase::Before);
     for ((from, phase), (to, _)) in std::iter::once(&first).chain(&begun).zip(&begun) {
-        // What is called publishing here ends only with the last merge.
-        let phase = if *phase == Phase::Publish { Phase::Merge } else { *phase };
-        durations.learn(phase, to.duration_since(*from));
+        durations.learn(*phase, to.duration_since(*from));
     }
     if killed.duration_since(started) > LONGEST {
         return Err(Failure::Finding(format!("a child hung: {:?}", listener.heard)));
     }
-    let phase = begun.last().map_or(Phase::Before, |&(_, phase)| phase);
+    let phase = match begun.last() {
+        Some(&(since, Phase::Merge)) if log_was_applied(place, since) => Phase::Checkpoint,
+        Some(&(_, phase)) => phase,
+        None => Phase::Before,
+    };
     Ok(Death { lines: listener.heard, phase })
+}
+
+/// Whether something of the log was written into the database since then: only checkpoints do that.
+fn log_was_applied(place: &Place, since: Instant) -> bool {
+    let metadata = std::fs::metadata(place.storage.join("index.db"));
+    let age = metadata.and_then(|metadata| metadata.modified()).map(|at| at.elapsed());
+    matches!(age, Ok(Ok(age)) if age < since.elapsed() + TICK)
 }
 
 fn start(place: &Place, job: Job) -> Result<(Child, Listener)> {
@@ -146,20 +146,4 @@ fn start(place: &Place, job: Job) -> Result<(Child, Listener)> {
         });
     }
     Ok((child, Listener { receiver, heard: Vec::new() }))
-}
-
-/// Waits until the new state is visible; gives how long it took, if the moment was met.
-fn wait_for_commit(watch: &CommitWatch, listener: &mut Listener) -> Option<Duration> {
-    let started = Instant::now();
-    let before = watch.version();
-    while started.elapsed() < LONGEST_PUBLISH {
-        if watch.version() != before {
-            return Some(started.elapsed());
-        }
-        // The next line is that of the end of merging: this was too late.
-        if listener.next(Duration::from_micros(200)).is_some() {
-            return None;
-        }
-    }
-    None
 }

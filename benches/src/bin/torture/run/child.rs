@@ -19,17 +19,16 @@ use sextant_benches::workspace::request;
 
 use super::ledger::Ledger;
 use super::sentinels::{CONFIRMED, LEDGER, N_SENTINELS};
-use super::watching::keep_up_to_date;
+use super::watching::{keep_up_to_date, watch};
 use crate::arguments::number;
 use crate::code::QUERIES;
 use crate::failure::{Failure, Result};
 use crate::place;
 use crate::random::Random;
-pub use report::SyncWatch;
-use report::{say, tell_wrong, timed};
 
-/// A degradation of `sync_and_search` and an error of `sync` while another process writes: documented, and transient.
-const BUSY: &str = "STORAGE_BUSY";
+use report::{BUSY, tell_wrong, timed};
+pub use report::{SyncWatch, note_code, say};
+
 /// An error of a search before the first run of any process is complete.
 const NOT_BUILT: &str = "INDEX_NOT_BUILT";
 
@@ -40,6 +39,8 @@ pub struct Work {
     /// Holds the engine open and watches.
     is_watcher: bool,
     seed: u64,
+    /// In so many of a hundred calls this process, or another, clears the index.
+    clears: usize,
     root: PathBuf,
     storage: PathBuf,
 }
@@ -47,12 +48,13 @@ pub struct Work {
 impl Work {
     /// From the command line.
     pub fn parse(words: &[String]) -> Result<Self> {
-        let [role, seed, root, storage] = words else {
-            return Err(Failure::Usage("--worker ROLE SEED ROOT STORAGE".into()));
+        let [role, seed, clears, root, storage] = words else {
+            return Err(Failure::Usage("--worker ROLE SEED CLEARS ROOT STORAGE".into()));
         };
         Ok(Self {
             is_watcher: role == "watcher",
             seed: number("the seed", seed)?,
+            clears: number("the share of clears", clears)?,
             root: root.into(),
             storage: storage.into(),
         })
@@ -101,27 +103,37 @@ fn is_whole(state: &str) -> bool {
 
 impl Child {
     fn watch(self: &Arc<Self>, stop: &AtomicBool) -> Result<()> {
-        let Some(engine) = self.open().map(Arc::new) else { return Ok(()) };
+        let Some(engine) = self.open() else { return Ok(()) };
         let mut random = Random::new(self.work.seed, 0);
         std::thread::scope(|scope| {
             scope.spawn(|| keep_up_to_date(self, &engine, stop));
             while !stop.load(Ordering::Relaxed) {
-                self.search_sentinel(&engine, &mut random)?;
-                self.answer_sentinel(&engine, &mut random)?;
-                std::thread::sleep(Duration::from_millis(100));
+                // A watched engine looks only at what changed; its answers are judged as strictly.
+                if random.percent(30) {
+                    self.answer_sentinel(&engine, &mut random)?;
+                } else {
+                    self.search_sentinel(&engine, &mut random)?;
+                }
+                std::thread::sleep(Duration::from_millis(random.next() % 150));
             }
             Ok(())
         })
     }
 
-    fn wander(&self, stop: &AtomicBool) -> Result<()> {
+    fn wander(self: &Arc<Self>, stop: &AtomicBool) -> Result<()> {
         let mut random = Random::new(self.work.seed, 0);
         let mut engine = None;
         while !stop.load(Ordering::Relaxed) {
             let Some(open) = &engine else {
                 engine = self.open();
+                if let Some(open) = engine.as_ref().filter(|_| random.percent(25)) {
+                    watch(self, open);
+                }
                 continue;
             };
+            if random.percent(self.work.clears) {
+                self.clear(open, &mut random)?;
+            }
             match random.below(100) {
                 0..35 => self.answer_sentinel(open, &mut random)?,
                 35..65 => self.search_sentinel(open, &mut random)?,
@@ -141,9 +153,9 @@ impl Child {
         Ok(())
     }
 
-    fn open(&self) -> Option<Engine> {
+    fn open(&self) -> Option<Arc<Engine>> {
         let opened = timed("open", || place::open(&self.work.root, &self.work.storage));
-        opened.map_err(|error| self.refused("open", &error)).ok()
+        opened.map(Arc::new).map_err(|error| self.refused("open", &error)).ok()
     }
 
     /// Syncs, and reports how long it waited for another process.
@@ -161,6 +173,14 @@ impl Child {
         Ok(())
     }
 
+    /// Removes the index and makes a new one.
+    fn clear(&self, engine: &Engine, random: &mut Random) -> Result<()> {
+        if let Err(error) = timed("clear", || engine.clear()) {
+            self.refused("clear", &error);
+        }
+        self.sync(engine, &SyncWatch::any(random))
+    }
+
     fn search_anything(&self, engine: &Engine, random: &mut Random) {
         let query = *random.pick(QUERIES);
         let request = request(query, 20, *random.pick(&STRATEGIES));
@@ -176,7 +196,8 @@ impl Child {
     fn ask_status(&self, engine: &Engine) {
         match timed("status", || engine.status()) {
             Ok(status) => {
-                if self.has_index.load(Ordering::Relaxed) && !is_whole(status.state) {
+                let must_be = self.has_index.load(Ordering::Relaxed) && self.work.clears == 0;
+                if must_be && !is_whole(status.state) {
                     say(format_args!(
                         "wrong status it is {}, but there was an index",
                         status.state
@@ -199,23 +220,24 @@ impl Child {
         }
     }
 
+    /// Whether this code only says that a process cleared the index.
+    pub fn may_be_cleared(&self, code: &str) -> bool {
+        self.work.clears > 0 && [NOT_BUILT, "INDEX_CLEARED"].contains(&code)
+    }
+
     /// From the first answer on there is an index.
     pub fn answered(&self) {
         self.has_index.store(true, Ordering::Relaxed);
     }
 
+    /// Counts an error; one that may not be is wrong.
     pub fn refused(&self, what: &str, error: &Error) {
         let code = error.code();
-        say(format_args!("code {what} {code}"));
-        let is_transient = match code {
-            BUSY => matches!(what, "sync" | "answer"),
-            NOT_BUILT => {
-                matches!(what, "search" | "list") && !self.has_index.load(Ordering::Relaxed)
-            }
-            _ => false,
-        };
-        if !is_transient {
-            say(format_args!("wrong error {what} failed: {code} {}", error.chain()));
+        let is_early = code == NOT_BUILT && !self.has_index.load(Ordering::Relaxed);
+        if (is_early && what != "sync") || self.may_be_cleared(code) {
+            say(format_args!("code {what} {code}"));
+        } else {
+            note_code(what, code, &error.chain());
         }
     }
 
@@ -226,7 +248,8 @@ impl Child {
             say(format_args!("code degraded {}", degradation.code));
             match degradation.code {
                 BUSY => is_fresh = false,
-                "QUERY_NOT_EMBEDDED" => {}
+                "INDEX_CLEARED" if self.work.clears > 0 => is_fresh = false,
+                "QUERY_NOT_EMBEDDED" | "WATCH_LIMIT" => {}
                 code => say(format_args!("wrong degraded {code} {}", degradation.message)),
             }
         }

@@ -56,11 +56,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     });
     if n_failures > 0 {
         println!(
-            "again with: torture run --seed {} --files {} --processes {} --minutes {}; kept {}",
+            "again with: torture run --seed {} --files {} --processes {} --minutes {} --clears {}; kept {}",
             arguments.seed,
             arguments.n_files,
             arguments.n_processes,
             arguments.minutes,
+            arguments.clears,
             place.keep().display()
         );
     }
@@ -77,7 +78,12 @@ fn torture(arguments: &Arguments, place: &Place, tally: &Arc<Mutex<Tally>>) -> R
     let mut sentinels = Sentinels::begin(place)?;
     let mut slots = Vec::new();
     for number in 0..arguments.n_processes {
-        slots.push(Slot::start(place, number, arguments.seed, Arc::clone(tally))?);
+        slots.push(Slot::start(
+            place,
+            number,
+            (arguments.seed, arguments.clears),
+            Arc::clone(tally),
+        )?);
     }
     let duration = Duration::from_secs_f64(arguments.minutes * 60.0);
     let worked = disturb(tally, arguments.seed, duration, &mut editor, &mut sentinels, &mut slots);

@@ -21,7 +21,7 @@ pub struct Slot {
     number: usize,
     seed: u64,
     n_starts: u64,
-    command: (String, std::path::PathBuf, std::path::PathBuf),
+    command: (String, usize, std::path::PathBuf, std::path::PathBuf),
     process: Option<(Child, JoinHandle<()>, Instant)>,
     samples: Vec<Usage>,
     /// Those of the process that lived longest among the ones before.
@@ -34,7 +34,7 @@ impl Slot {
     pub fn start(
         place: &Place,
         number: usize,
-        seed: u64,
+        (seed, clears): (u64, usize),
         tally: Arc<Mutex<Tally>>,
     ) -> Result<Self> {
         let role = if number == 0 { "watcher" } else { "worker" };
@@ -42,7 +42,7 @@ impl Slot {
             number,
             seed,
             n_starts: 0,
-            command: (role.to_owned(), place.root.clone(), place.storage.clone()),
+            command: (role.to_owned(), clears, place.root.clone(), place.storage.clone()),
             process: None,
             samples: Vec::new(),
             longest: Vec::new(),
@@ -56,9 +56,9 @@ impl Slot {
         self.n_starts += 1;
         let program = std::env::current_exe().machine("asking for the path of this program")?;
         let seed = self.seed.wrapping_mul(1000) + self.number as u64 * 100_000 + self.n_starts;
-        let (role, root, storage) = &self.command;
+        let (role, clears, root, storage) = &self.command;
         let mut child = Command::new(&program)
-            .args(["--worker", role, &seed.to_string()])
+            .args(["--worker", role, &seed.to_string(), &clears.to_string()])
             .args([root, storage])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -76,6 +76,17 @@ pub fn timed<T>(what: &str, call: impl FnOnce() -> T) -> T {
     result
 }
 
+/// A degradation of `sync_and_search` and an error of a run while another process writes: documented, and transient.
+pub const BUSY: &str = "STORAGE_BUSY";
+
+/// Reports an error: counted, and wrong unless it passes by itself.
+pub fn note_code(what: &str, code: &str, message: &str) {
+    say(format_args!("code {what} {code}"));
+    if code != BUSY {
+        say(format_args!("wrong error {what} failed: {code} {message}"));
+    }
+}
+
 /// A line to the parent. If there is no parent any more, there is nobody to tell.
 pub fn say(words: std::fmt::Arguments<'_>) {
     let line = format!("{words}\n");
