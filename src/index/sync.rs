@@ -88,7 +88,7 @@ pub fn sync(
         roots.push((id, root));
     }
     let mut report = SyncReport::default();
-    let mut is_hidden = false;
+    let mut is_hidden = snapshot.has_hidden;
     for (id, root) in roots {
         if root.look != Look::Nothing {
             let at = (snapshot, id, root);
@@ -103,7 +103,10 @@ pub fn sync(
     if is_hidden || walked.iter().any(|root| root.look == Look::Whole) {
         writer.compact(cancel, snapshot)?;
     }
-    writer.checkpoint(is_hidden);
+    if is_hidden {
+        writer.confirm_hidden()?;
+    }
+    writer.checkpoint();
     Ok(Done::Published(report))
 }
 
@@ -129,7 +132,7 @@ pub fn is_current((snapshot, skipped): (&Snapshot, &[SkipRow]), walked: &[Walked
             && plan.removed.is_empty()
             && skip_report(id, &root.walk, &plan, &[]) == skipped
     };
-    snapshot.incomplete.is_empty() && walked.iter().all(is_done)
+    snapshot.incomplete.is_empty() && !snapshot.has_hidden && walked.iter().all(is_done)
 }
 
 /// The skips of what was looked at, by path.

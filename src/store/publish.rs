@@ -84,6 +84,9 @@ impl Writer {
             for &segment in &changes.hidden {
                 mark.execute([segment])?;
             }
+            if !changes.hidden.is_empty() {
+                connection.execute("INSERT OR REPLACE INTO meta VALUES('hidden', 1)", [])?;
+            }
             let mut touch = connection
                 .prepare_cached("UPDATE files SET size = ?2, mtime_ns = ?3 WHERE id = ?1")?;
             for &(id, size, mtime_ns) in &changes.touched {
@@ -221,12 +224,41 @@ impl Writer {
         Ok(notice.and_then(split))
     }
 
-    /// Moves the log into the database and empties it, if it is long or `must` hold nothing any more. Readers may prevent
-    /// that; the log then stays until the next time.
-    pub fn checkpoint(&self, must: bool) {
-        if must || self.database.log_bytes() > LOG_BYTES {
-            let _ = self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)");
+    /// Moves the log into the database and empties it, if it is long. Readers may prevent that; the log then stays until
+    /// the next time.
+    pub fn checkpoint(&self) {
+        if self.database.log_bytes() > LOG_BYTES {
+            self.empty_log();
         }
+    }
+
+    /// Whether the log is empty now.
+    fn empty_log(&self) -> bool {
+        let is_busy: rusqlite::Result<bool> =
+            self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));
+        matches!(is_busy, Ok(false))
+    }
+
+    /// Once no trace is left of what a rule has hidden, not in the log either, forgets that there was any. Until then every
+    /// run comes back to it, whatever ended the one before.
+    ///
+    /// # Errors
+    /// [`super::StoreError`].
+    pub fn confirm_hidden(&mut self) -> Result<()> {
+        let is_left: bool = self.database.run(|| {
+            self.connection.query_row(
+                "SELECT EXISTS (SELECT 1 FROM segments WHERE must_rewrite = 1)",
+                [],
+                |row| row.get(0),
+            )
+        })?;
+        if !is_left && self.empty_log() {
+            self.begin()?;
+            self.database
+                .run(|| self.connection.execute("DELETE FROM meta WHERE key = 'hidden'", []))?;
+            self.commit()?;
+        }
+        Ok(())
     }
 
     /// Gives pages back to the system if many are unused.
@@ -306,7 +338,7 @@ impl Writer {
         self.commit()?;
         self.collect_garbage()?;
         self.give_space_back()?;
-        self.checkpoint(true);
+        self.empty_log();
         Ok(())
     }
 }

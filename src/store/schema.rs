@@ -8,6 +8,7 @@ pub const APPLICATION_ID: i64 = 0x5358_544e;
 
 pub const CREATE: &str = "
 -- last_segment: numbers of segments are never used twice, since readers keep columns by number.
+-- hidden: set while a trace may be left of text that a rule has hidden.
 -- log_start: `changes` is complete for what came after this generation.
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 -- complete: whether a whole index of the root was ever committed.

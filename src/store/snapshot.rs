@@ -66,6 +66,8 @@ pub struct Snapshot {
     pub roots: Vec<(RootId, String)>,
     /// Roots that were asked for and have no complete index.
     pub incomplete: Vec<String>,
+    /// Whether a trace may be left of text that a rule has hidden.
+    pub has_hidden: bool,
     /// Live files, by root and path.
     pub files: Vec<FileRow>,
     /// Live segments.
@@ -102,6 +104,11 @@ impl Snapshot {
             generation: read_generation(database, connection)?,
             roots: Vec::new(),
             incomplete: Vec::new(),
+            has_hidden: database.run(|| {
+                connection
+                    .prepare_cached("SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'hidden')")?
+                    .query_row([], |row| row.get(0))
+            })?,
             files: Vec::new(),
             segments: Vec::new(),
             file_of_chunk: Vec::new(),
