@@ -1,7 +1,7 @@
 'use strict'
 
 const { Workspace } = require('../../index.js')
-const { EXIT_INTERRUPTED } = require('./failure.js')
+const { EXIT_INTERRUPTED, describeFailure } = require('./failure.js')
 const { ProgressBar } = require('./progress-bar.js')
 
 /** @typedef {import('./arguments.js').Arguments} Arguments */
@@ -87,16 +87,36 @@ function performanceMode(args) {
 }
 
 /**
- * Builds an index that was cleared: a person who asks wants one, a search of a program does not.
+ * Builds an index that was cleared: a person who watches wants one. What else is wrong, the watch meets, and says.
  *
  * @param {Workspace} workspace
  * @param {CallOptions} call
  */
 async function syncIfCleared(workspace, call) {
-  const { state } = await workspace.status()
-  if (state === 'cleared') {
+  const status = await workspace.status().catch(() => null)
+  if (status?.state === 'cleared') {
     await workspace.sync(call)
   }
 }
 
-module.exports = { openWorkspace, syncIfCleared, untilInterrupted, withWorkspace }
+/**
+ * The answer of `ask`, for which an index that was cleared is built: a person who asks wants one, a program may not.
+ *
+ * @template T
+ * @param {Workspace} workspace
+ * @param {CallOptions} call
+ * @param {() => Promise<T>} ask
+ */
+async function evenIfCleared(workspace, call, ask) {
+  try {
+    return await ask()
+  } catch (error) {
+    if (describeFailure(error).code !== 'INDEX_CLEARED') {
+      throw error
+    }
+    await workspace.sync(call)
+    return ask()
+  }
+}
+
+module.exports = { evenIfCleared, openWorkspace, syncIfCleared, untilInterrupted, withWorkspace }

@@ -4,7 +4,7 @@ const { EXIT_DONE, usageError } = require('../failure.js')
 const { SEARCH } = require('../flags.js')
 const { writeHits } = require('../hits.js')
 const { answerQueries } = require('../queries.js')
-const { syncIfCleared, withWorkspace } = require('../session.js')
+const { evenIfCleared, withWorkspace } = require('../session.js')
 
 /** @typedef {import('../../../index.js').SearchOptions} SearchOptions */
 
@@ -28,11 +28,9 @@ const search = {
     // Words without quotes are one question.
     const query = args.positionals.join(' ')
     const sync = !args.has('no-sync')
-    const answer = await withWorkspace(args, async (workspace, call) => {
-      if (sync) {
-        await syncIfCleared(workspace, call)
-      }
-      return workspace.search({ query, ...filters, sync }, call)
+    const answer = await withWorkspace(args, (workspace, call) => {
+      const ask = () => workspace.search({ query, ...filters, sync }, call)
+      return sync ? evenIfCleared(workspace, call, ask) : ask()
     })
     if (output.json) {
       output.document(answerDocument(answer, filters))
