@@ -1,7 +1,6 @@
 //! Tests of the room: rules, languages, properties, hostile inputs.
 
 mod languages;
-mod languages_more;
 mod properties;
 mod rules;
 
