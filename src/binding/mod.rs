@@ -18,5 +18,6 @@ mod progress;
 mod results;
 mod running;
 mod threads;
+mod wake_up;
 mod watch;
 mod workspace;

@@ -10,20 +10,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use napi::bindgen_prelude::{FromNapiValue, Function, FunctionRef, Unknown};
-use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
-use napi::{Env, Status, ValueType};
+use napi::{Env, ValueType};
 
 use super::arguments::describe;
 use super::failure::Failure;
 use super::results::Progress;
+use super::wake_up::WakeUp;
 use crate::task::{self, CancelToken, ProgressSink};
 
 /// Between two reports, at least.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 type Callback = FunctionRef<Progress, Unknown<'static>>;
-/// Weak, so that it does not keep the process alive; a queue of one, because a wake-up carries nothing.
-type WakeUp = ThreadsafeFunction<(), (), (), Status, false, true, 1>;
 
 #[derive(Default)]
 struct Mailbox {
@@ -70,18 +68,7 @@ pub fn connect(
         thrown: RefCell::new(None),
     });
     let woken = Rc::clone(&receiver);
-    let deliver: Function<'_, (), ()> = env
-        .create_function_from_closure("onProgress", move |context| {
-            woken.deliver(context.env);
-            Ok(())
-        })
-        .map_err(thrown)?;
-    let wake_up = deliver
-        .build_threadsafe_function::<()>()
-        .weak::<true>()
-        .max_queue_size::<1>()
-        .build()
-        .map_err(thrown)?;
+    let wake_up = WakeUp::new(env, "onProgress", move |env| woken.deliver(env))?;
     Ok((ProgressSender { mailbox, wake_up }, ProgressReceiver(receiver)))
 }
 
@@ -93,8 +80,7 @@ impl ProgressSink for ProgressSender {
         if mailbox.last_wake_up.is_none_or(|last| now.duration_since(last) >= INTERVAL) {
             mailbox.last_wake_up = Some(now);
             drop(mailbox);
-            // A full queue means that a wake-up is already on its way; a closed one, that nobody listens any more.
-            self.wake_up.call((), ThreadsafeFunctionCallMode::NonBlocking);
+            self.wake_up.send();
         }
     }
 }

@@ -8,13 +8,13 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use napi::Env;
 use napi::bindgen_prelude::{Either3, FromNapiValue, Function, FunctionRef, Unknown};
-use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
-use napi::{Env, Status};
 
 use super::failure::{Failure, report_uncaught};
 use super::results::{FailedEvent, ProgressEvent, SyncedEvent};
 use super::threads::{self, Length};
+use super::wake_up::WakeUp;
 use crate::engine::{Engine, WatchEvent, WatchSink};
 use crate::task::Progress;
 
@@ -23,8 +23,6 @@ const INTERVAL: Duration = Duration::from_millis(100);
 
 type Event = Either3<ProgressEvent, SyncedEvent, FailedEvent>;
 type Callback = FunctionRef<Event, Unknown<'static>>;
-/// Weak, so that it does not keep the process alive; a queue of one, because a wake-up carries nothing.
-type WakeUp = ThreadsafeFunction<(), (), (), Status, false, true, 1>;
 
 /// The watch of one workspace, if there is one.
 #[derive(Default)]
@@ -100,8 +98,7 @@ impl Mailbox {
 impl WatchSink for EventSender {
     fn event(&self, event: WatchEvent) {
         if lock(&self.mailbox).put(event, Instant::now()) {
-            // A full queue means that a wake-up is already on its way; a closed one, that nobody listens any more.
-            self.wake_up.call((), ThreadsafeFunctionCallMode::NonBlocking);
+            self.wake_up.send();
         }
     }
 }
@@ -140,18 +137,7 @@ pub fn connect(
     let callback = callback.create_ref().map_err(thrown)?;
     let listener = Arc::new(Listener { mailbox: Arc::clone(&mailbox), callback });
     let woken = Arc::clone(&listener);
-    let deliver: Function<'_, (), ()> = env
-        .create_function_from_closure("onEvent", move |context| {
-            woken.deliver(context.env);
-            Ok(())
-        })
-        .map_err(thrown)?;
-    let wake_up = deliver
-        .build_threadsafe_function::<()>()
-        .weak::<true>()
-        .max_queue_size::<1>()
-        .build()
-        .map_err(thrown)?;
+    let wake_up = WakeUp::new(env, "onEvent", move |env| woken.deliver(env))?;
     Ok((Arc::new(EventSender { mailbox, wake_up }), listener))
 }
 

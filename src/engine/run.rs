@@ -8,7 +8,7 @@ use super::live::Live;
 use super::types::{Degradation, IndexReport};
 use super::{Engine, Roots, lock, milliseconds, skipped_paths};
 use crate::error::Error;
-use crate::index::{self, Done, Look, SyncReport, WalkedRoot};
+use crate::index::{self, Look, SyncReport};
 use crate::store::{Control, Controls, Database, Snapshot, StoreError, Writer};
 use crate::task::{CancelToken, Progress, ProgressSink};
 
@@ -161,15 +161,6 @@ impl Engine {
     ) -> Result<SyncReport, Error> {
         let walk =
             |looks: &[Look]| index::walk(cancel, progress, &roots.paths, looks, &self.config);
-        let applied = |walked: &[WalkedRoot<'_>]| {
-            if let Some(live) = live {
-                live.applied(walked);
-                if roots.is_left() {
-                    // What was said meanwhile about the new ones still holds.
-                    live.distrust();
-                }
-            }
-        };
         let (generation, is_cold) = {
             let mut reader = lock(&self.reader);
             (reader.generation(&self.database)?, reader.is_cold())
@@ -183,34 +174,31 @@ impl Engine {
         let (view, skipped) = self.read_of(roots, |view, connection| {
             Ok((Arc::clone(view), view.snapshot.skipped(connection)?))
         })?;
-        if index::is_current((&view.snapshot, &skipped), &walked) {
-            applied(&walked);
-            return Ok(SyncReport::default());
-        }
-        let patience = index::patience(&view.snapshot);
-        let write_lock = self.database.lock(cancel, patience)?.ok_or(Error::Cancelled)?;
-        let mut writer = Writer::open(&self.database, write_lock)?;
-        let snapshot = writer.snapshot(&roots.keys, Some(&view.snapshot))?;
-        if snapshot.generation != generation {
-            // Somebody published since; what was walked before that is not the newest any more.
-            walked = walk(looks)?;
-        }
-        let mut write = |walked: &[WalkedRoot<'_>]| {
-            let (config, tools) = (&self.config, &self.tools);
-            index::sync(cancel, progress, &mut writer, &snapshot, walked, config, tools)
-        };
-        let report = match write(&walked)? {
-            Done::Published(report) => Some(report),
-            Done::NeedsWhole => {
-                walked = walk(&vec![Look::Whole; roots.paths.len()])?;
-                match write(&walked)? {
-                    Done::Published(report) => Some(report),
-                    Done::NeedsWhole => None,
-                }
+        let report = if index::is_current((&view.snapshot, &skipped), &walked) {
+            SyncReport::default()
+        } else {
+            let patience = index::patience(&view.snapshot);
+            let write_lock = self.database.lock(cancel, patience)?.ok_or(Error::Cancelled)?;
+            let mut writer = Writer::open(&self.database, write_lock)?;
+            let snapshot = writer.snapshot(&roots.keys, Some(&view.snapshot))?;
+            let has_parts = looks.iter().any(|look| *look != Look::Whole);
+            if has_parts && index::needs_whole(&writer, &snapshot)? {
+                walked = walk(&vec![Look::Whole; looks.len()])?;
+            } else if snapshot.generation != generation {
+                // Somebody published since; what was walked before that is not the newest any more.
+                walked = walk(looks)?;
             }
+            let (config, tools) = (&self.config, &self.tools);
+            index::sync(cancel, progress, &mut writer, &snapshot, &walked, config, tools)?
         };
-        applied(&walked);
-        Ok(report.unwrap_or_default())
+        if let Some(live) = live {
+            live.applied(&walked);
+            if roots.is_left() {
+                // What was said meanwhile about the new ones still holds.
+                live.distrust();
+            }
+        }
+        Ok(report)
     }
 
     /// Reads what the first search needs. Whatever fails here fails again where it matters.

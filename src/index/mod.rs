@@ -17,5 +17,5 @@ mod sync;
 mod threads;
 mod walked;
 
-pub use sync::{Done, PATIENCE, SyncReport, Tools, is_current, patience, root_key, sync};
+pub use sync::{PATIENCE, SyncReport, Tools, is_current, needs_whole, patience, root_key, sync};
 pub use walked::{Look, WalkedRoot, walk, walk_root};

@@ -25,9 +25,6 @@ use crate::task::CancelToken;
 use crate::token::TokenCounter;
 use crate::walk::FileEntry;
 
-/// A transaction is committed after about this many bytes, so that the log stays small.
-const COMMIT_BYTES: usize = 16 << 20;
-
 /// Where the vectors of a file came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
@@ -89,7 +86,7 @@ pub fn run(
         resources,
         next_job: AtomicUsize::new(0),
         next_segment: AtomicI64::new(writer.next_segment()?),
-        sink: Mutex::new(Sink { writer, n_bytes: 0 }),
+        writer: Mutex::new(writer),
     };
     let worked =
         if jobs.len() <= resources.small_run_files { run.work() } else { run.work_on_threads() };
@@ -97,36 +94,24 @@ pub fn run(
         cache.flush();
     }
     let mut outcomes = worked?;
-    run.sink.into_inner().unwrap_or_else(PoisonError::into_inner).writer.commit()?;
+    run.writer().commit()?;
     outcomes.sort_unstable_by_key(|(at, _)| *at);
     Ok(outcomes)
 }
 
-/// The one way to the database.
-struct Sink<'a> {
-    writer: &'a mut Writer,
-    /// Since the last commit.
-    n_bytes: usize,
-}
-
-impl Sink<'_> {
-    fn write(&mut self, pending: &mut Pending) -> store::Result<()> {
-        let id = pending.segment;
-        self.n_bytes += std::mem::take(&mut pending.n_bytes);
-        for output in pending.outputs.drain(..) {
-            match output {
-                Output::Text { row, data } => self.writer.add_text(id, row, data)?,
-                Output::Part { part, lengths, kinds, vectors } => {
-                    self.writer.add_part(id, part, lengths, kinds, vectors)?;
-                }
+/// Writes what is pending; the writer commits now and then by itself.
+fn write(writer: &mut Writer, pending: &mut Pending) -> store::Result<()> {
+    let id = pending.segment;
+    pending.n_bytes = 0;
+    for output in pending.outputs.drain(..) {
+        match output {
+            Output::Text { row, data } => writer.add_text(id, row, data)?,
+            Output::Part { part, lengths, kinds, vectors } => {
+                writer.add_part(id, part, lengths, kinds, vectors)?;
             }
         }
-        if self.n_bytes > COMMIT_BYTES {
-            self.writer.commit()?;
-            self.n_bytes = 0;
-        }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Output of a segment that is not written yet.
@@ -169,7 +154,8 @@ struct Run<'a> {
     resources: &'a Resources<'a>,
     next_job: AtomicUsize,
     next_segment: AtomicI64,
-    sink: Mutex<Sink<'a>>,
+    /// The one way to the database.
+    writer: Mutex<&'a mut Writer>,
 }
 
 impl<'a> Run<'a> {
@@ -259,11 +245,11 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         if pending.n_bytes > self.resources.pending_bytes {
-            return self.sink().write(pending);
+            return write(&mut self.writer(), pending);
         }
-        match self.sink.try_lock() {
-            Ok(mut sink) => sink.write(pending),
-            Err(TryLockError::Poisoned(sink)) => sink.into_inner().write(pending),
+        match self.writer.try_lock() {
+            Ok(mut writer) => write(&mut writer, pending),
+            Err(TryLockError::Poisoned(writer)) => write(&mut writer.into_inner(), pending),
             Err(TryLockError::WouldBlock) => Ok(()),
         }
     }
@@ -275,16 +261,14 @@ impl<'a> Run<'a> {
         }
         // Terms are sorted before the turn to write has come, so that others may write meanwhile.
         let summary = builder.finish(&mut |output| pending.push(output));
-        let mut sink = self.sink();
-        sink.write(&mut pending)?;
-        sink.writer.add_segment(self.root.0, &summary)?;
-        sink.n_bytes = 0;
-        Ok(())
+        let mut writer = self.writer();
+        write(&mut writer, &mut pending)?;
+        writer.add_segment(self.root.0, &summary)
     }
 
     /// A thread that panicked leaves a segment without its end, which readers never see.
-    fn sink(&self) -> MutexGuard<'_, Sink<'a>> {
-        self.sink.lock().unwrap_or_else(PoisonError::into_inner)
+    fn writer(&self) -> MutexGuard<'_, &'a mut Writer> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn index_file(

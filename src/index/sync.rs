@@ -26,14 +26,6 @@ pub struct Tools {
     pub cache: Option<EmbeddingCache>,
 }
 
-/// What came of a run.
-pub enum Done {
-    /// The index is as the files are.
-    Published(SyncReport),
-    /// Nothing was done: a part of the roots is not enough to go by.
-    NeedsWhole,
-}
-
 /// What a run did.
 #[derive(Default, Debug)]
 pub struct SyncReport {
@@ -57,7 +49,24 @@ pub fn patience(current: &Snapshot) -> Duration {
     if current.incomplete.is_empty() { PATIENCE } else { PATIENCE_WITHOUT_INDEX }
 }
 
-/// Brings the index up to date with what was `walked`. Nothing may have been published since the walk began, but for
+/// Whether parts of the roots are not enough to go by: one of them has no complete index, or an interrupted run left
+/// something, which is published with the next change, so that all of the root has to be compared.
+///
+/// # Errors
+/// [`Error::Store`].
+pub fn needs_whole(writer: &Writer, snapshot: &Snapshot) -> Result<bool, Error> {
+    if !snapshot.incomplete.is_empty() {
+        return Ok(true);
+    }
+    for &(root, _) in &snapshot.roots {
+        if writer.has_staged(root)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Brings the index up to date with what was `walked`, whole roots if [`needs_whole`] says so. Nothing may have been published since the walk began, but for
 /// what it shows: a file that came later would be taken for one that is gone. `snapshot`: the newest state, of the
 /// same roots.
 ///
@@ -72,28 +81,17 @@ pub fn sync(
     walked: &[WalkedRoot<'_>],
     config: &Config,
     tools: &Tools,
-) -> Result<Done, Error> {
+) -> Result<SyncReport, Error> {
     let resources = resources(config, tools.cache.as_ref());
-    let mut roots = Vec::with_capacity(walked.len());
-    for root in walked {
+    let mut report = SyncReport::default();
+    let mut is_hidden = snapshot.has_hidden;
+    for root in walked.iter().filter(|root| root.look != Look::Nothing) {
         let id = match snapshot.roots.iter().find(|(_, path)| *path == root.key) {
             Some(&(id, _)) => id,
             None => writer.root(&root.key)?,
         };
-        let is_part = !matches!(root.look, Look::Whole);
-        // What an interrupted run left is published with the next change, so all of it has to be compared.
-        if is_part && (snapshot.incomplete.contains(&root.key) || writer.has_staged(id)?) {
-            return Ok(Done::NeedsWhole);
-        }
-        roots.push((id, root));
-    }
-    let mut report = SyncReport::default();
-    let mut is_hidden = snapshot.has_hidden;
-    for (id, root) in roots {
-        if root.look != Look::Nothing {
-            let at = (snapshot, id, root);
-            is_hidden |= sync_root(cancel, progress, writer, at, &resources, &mut report)?;
-        }
+        let at = (snapshot, id, root);
+        is_hidden |= sync_root(cancel, progress, writer, at, &resources, &mut report)?;
     }
     report.notice = writer.take_notice()?.map(|(code, message)| {
         (if code == "INDEX_DAMAGED" { "INDEX_DAMAGED" } else { "INDEX_OUTDATED" }, message)
@@ -107,7 +105,7 @@ pub fn sync(
         writer.confirm_hidden()?;
     }
     writer.checkpoint();
-    Ok(Done::Published(report))
+    Ok(report)
 }
 
 /// The name of a root in the database.

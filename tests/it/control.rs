@@ -61,14 +61,7 @@ fn sync_paused_by(place: &Place, other: &Engine) -> Vec<String> {
         };
         assert_eq!(code_of(engine.sync(&CancelToken::new(), &progress)), "INDEX_PAUSED");
     });
-    place
-        .connect()
-        .prepare("SELECT path FROM files WHERE live = 0 ORDER BY path")
-        .unwrap()
-        .query_map([], |row| row.get(0))
-        .unwrap()
-        .collect::<Result<_, _>>()
-        .unwrap()
+    place.staged()
 }
 
 #[test]

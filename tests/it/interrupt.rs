@@ -117,14 +117,7 @@ fn a_cancelled_run_is_resumed() {
         }
     };
     assert_eq!(code_of(engine.sync(&cancel, &progress)), "CANCELLED");
-    let staged: Vec<String> = place
-        .connect()
-        .prepare("SELECT path FROM files WHERE live = 0 ORDER BY path")
-        .unwrap()
-        .query_map([], |row| row.get(0))
-        .unwrap()
-        .collect::<Result<_, _>>()
-        .unwrap();
+    let staged = place.staged();
     assert!((1..20).contains(&staged.len()), "{staged:?}");
     for at in 0..20 {
         replace_unseen(

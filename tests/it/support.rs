@@ -87,6 +87,17 @@ impl Place {
         rusqlite::Connection::open(self.database()).unwrap()
     }
 
+    /// The paths that the checkpoint of an interrupted run holds.
+    pub fn staged(&self) -> Vec<String> {
+        self.connect()
+            .prepare("SELECT path FROM files WHERE live = 0 ORDER BY path")
+            .unwrap()
+            .query_map([], |row| row.get(0))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap()
+    }
+
     /// What lies in the storage folder.
     pub fn stored_names(&self) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(&self.storage)
