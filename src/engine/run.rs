@@ -66,15 +66,16 @@ impl Engine {
         roots: &Roots,
         wanted: Wanted,
     ) -> Result<IndexReport, Error> {
-        let result = allowed(&roots.controls)
-            .and_then(|()| self.run_in_turn(cancel, progress, roots, wanted))
-            .or_else(|error| {
-                // Whatever the work was told, the reason is what the owner asked for.
-                if error.code() == "CANCELLED" {
-                    allowed(&roots.controls)?;
-                }
-                Err(error)
-            });
+        let result = loop {
+            let result = allowed(&roots.controls)
+                .and_then(|()| self.run_in_turn(cancel, progress, roots, wanted));
+            let is_stopped = result.as_ref().is_err_and(|error| error.code() == "CANCELLED");
+            // Whatever the work was told: unless the caller or other roots stopped it, it was a pause or a clear. The next
+            // round says which, or goes on if that is over already.
+            if !is_stopped || cancel.is_cancelled() || roots.is_left() {
+                break result;
+            }
+        };
         *lock(&self.last_error) = result
             .as_ref()
             .err()

@@ -17,6 +17,10 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long opening waits for another process that repairs the database, or uses it meanwhile.
 const LOCK_PATIENCE: Duration = Duration::from_secs(30);
 
+/// A database is made by [`Database::create`] alone, never by opening one that is not there.
+const OPEN_FLAGS: OpenFlags =
+    OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+
 /// Where the database is, and the way to connections.
 #[derive(Clone, Debug)]
 pub struct Database {
@@ -80,7 +84,11 @@ impl Database {
     pub fn replace(&self) -> Result<()> {
         match self.state()? {
             State::Current => Ok(()),
-            State::Missing => self.create(None),
+            State::Missing => {
+                // A log without its database is that of another one.
+                self.move_files(None)?;
+                self.create(None)
+            }
             State::Outdated(made_for) => {
                 self.move_files(None)?;
                 self.create(Some(&format!(
@@ -121,6 +129,9 @@ impl Database {
         if self.path.is_dir() {
             return Ok(State::Damaged("a folder stands in its place".into()));
         }
+        if !self.path.exists() {
+            return Ok(State::Missing);
+        }
         match self.read_state() {
             Err(StoreError::Damaged { detail, .. }) => Ok(State::Damaged(detail)),
             state => state,
@@ -159,45 +170,44 @@ impl Database {
         Ok(State::Current)
     }
 
+    /// Makes a database under another name and then puts it in its place, so that nobody sees one in the making. The
+    /// caller holds the lock, and nothing stands in its place.
     fn create(&self, notice: Option<&str>) -> Result<()> {
-        let mut connection = self.connect()?;
+        let made = self.folder.join("index.db.new");
+        remove_files(&made)?;
+        let flags = OPEN_FLAGS | OpenFlags::SQLITE_OPEN_CREATE;
         self.run(|| {
+            let mut connection = Connection::open_with_flags(&made, flags)?;
             connection.pragma_update(None, "page_size", 4096)?;
             // Unused pages can be given back in steps, without a copy of the database in a temporary folder.
             connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
             connection.pragma_update(None, "journal_mode", "WAL")?;
-            let transaction =
-                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-            // Another process may have been faster.
-            let version: i64 =
-                transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-            if version == 0 {
-                transaction.execute_batch(CREATE)?;
-                transaction.execute(
-                    "INSERT INTO meta
-                     VALUES('profile', ?1), ('generation', 0), ('last_segment', 0), ('log_start', 0)",
-                    [&self.profile],
-                )?;
-                if let Some(notice) = notice {
-                    transaction.execute("INSERT INTO meta VALUES('notice', ?1)", [notice])?;
-                }
-                transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-                transaction.pragma_update(None, "user_version", FORMAT_VERSION)?;
+            let transaction = connection.transaction()?;
+            transaction.execute_batch(CREATE)?;
+            transaction.execute(
+                "INSERT INTO meta
+                 VALUES('profile', ?1), ('generation', 0), ('last_segment', 0), ('log_start', 0)",
+                [&self.profile],
+            )?;
+            if let Some(notice) = notice {
+                transaction.execute("INSERT INTO meta VALUES('notice', ?1)", [notice])?;
             }
-            transaction.commit()
-        })
+            transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+            transaction.pragma_update(None, "user_version", FORMAT_VERSION)?;
+            transaction.commit()?;
+            // Moves the log into the database and removes it.
+            connection.close().map_err(|(_, error)| error)
+        })?;
+        fs::rename(&made, &self.path).map_err(|error| StoreError::from_io(&self.path, error))
     }
 
     /// Opens a connection.
     ///
     /// # Errors
-    /// A file that cannot be opened.
+    /// A file that is not there or cannot be opened.
     pub fn connect(&self) -> Result<Connection> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         self.run(|| {
-            let connection = Connection::open_with_flags(&self.path, flags)?;
+            let connection = Connection::open_with_flags(&self.path, OPEN_FLAGS)?;
             connection.busy_timeout(BUSY_TIMEOUT)?;
             connection.pragma_update(None, "synchronous", "NORMAL")?;
             // What is deleted is overwritten: the text of a file that became ignored must not stay.
@@ -211,20 +221,18 @@ impl Database {
         })
     }
 
-    /// Opens a connection to a database that has its tables. If another process is just replacing it, waits for that.
+    /// Opens a connection to read from. If another process is just replacing the database, waits for that.
     ///
     /// # Errors
     /// As [`Database::prepare`].
     pub fn connect_ready(&self) -> Result<Connection> {
-        let connection = self.connect()?;
-        let version: i64 =
-            self.run(|| connection.query_row("PRAGMA user_version", [], |row| row.get(0)))?;
-        if version != 0 {
-            return Ok(connection);
+        match self.connect() {
+            Err(_) if !self.path.exists() => {
+                Self::prepare(&self.folder, &self.profile)?;
+                self.connect()
+            }
+            connected => connected,
         }
-        drop(connection);
-        Self::prepare(&self.folder, &self.profile)?;
-        self.connect()
     }
 
     /// Begins reading: until the guard is dropped, `connection` sees one state.
@@ -238,23 +246,10 @@ impl Database {
 
     /// Moves the database files to `target` and its siblings, or removes them.
     fn move_files(&self, target: Option<&Path>) -> Result<()> {
-        for suffix in ["", "-wal", "-shm"] {
-            let with_suffix = |path: &Path| {
-                let mut name = path.as_os_str().to_owned();
-                name.push(suffix);
-                PathBuf::from(name)
-            };
-            let from = with_suffix(&self.path);
-            let moved = match target {
-                Some(target) => fs::rename(&from, with_suffix(target)),
-                None => fs::remove_file(&from),
-            };
-            match moved {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(StoreError::from_io(&from, error));
-                }
-                _ => {}
-            }
+        let Some(target) = target else { return remove_files(&self.path) };
+        for suffix in SUFFIXES {
+            let from = with_suffix(&self.path, suffix);
+            absent_or(fs::rename(&from, with_suffix(target, suffix)), &from)?;
         }
         Ok(())
     }
@@ -332,5 +327,32 @@ impl Database {
     /// The error for a blob that does not decode.
     pub(super) fn damaged(&self, what: &str) -> StoreError {
         StoreError::Damaged { path: self.path.clone(), detail: format!("{what} does not decode") }
+    }
+}
+
+/// What the names of a database's files end with.
+const SUFFIXES: [&str; 3] = ["", "-wal", "-shm"];
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Removes a database and what lies beside it.
+fn remove_files(path: &Path) -> Result<()> {
+    for suffix in SUFFIXES.into_iter().chain(["-journal"]) {
+        let file = with_suffix(path, suffix);
+        absent_or(fs::remove_file(&file), &file)?;
+    }
+    Ok(())
+}
+
+fn absent_or(done: std::io::Result<()>, path: &Path) -> Result<()> {
+    match done {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(StoreError::from_io(path, error))
+        }
+        _ => Ok(()),
     }
 }
