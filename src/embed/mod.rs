@@ -6,6 +6,7 @@
 
 pub mod model;
 pub mod pieces;
+pub mod provider;
 pub mod quantize;
 
 /// Dimensions of every vector of the embedded model.
