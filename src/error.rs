@@ -40,7 +40,7 @@ pub enum Error {
         /// Its name.
         strategy: &'static str,
         /// What is missing.
-        why: &'static str,
+        why: String,
     },
     /// A file that was asked for is not in the index.
     #[error("{path} is not indexed: {reason}")]

@@ -7,6 +7,7 @@
 
 pub mod config;
 pub mod error;
+pub mod log;
 pub mod span;
 pub mod task;
 

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
+use crate::config::settings::ProgressLocation;
+
 /// Between two questions to the condition of a token, in milliseconds.
 const CONDITION_INTERVAL_MS: u64 = 100;
 
@@ -101,6 +103,8 @@ pub enum Phase {
     Index,
     /// Writing the last of it and making it current.
     Commit,
+    /// Waiting for vectors of a provider. What is counted is texts, not files.
+    Embed,
 }
 
 impl Phase {
@@ -111,6 +115,7 @@ impl Phase {
             Self::Walk => "walk",
             Self::Index => "index",
             Self::Commit => "commit",
+            Self::Embed => "embed",
         }
     }
 }
@@ -128,6 +133,8 @@ pub struct Progress {
     pub current_file: Option<String>,
     /// Estimated milliseconds left, once there is enough to go by.
     pub remaining_ms: Option<u64>,
+    /// Where the owner wants to see it.
+    pub location: ProgressLocation,
 }
 
 /// Receives progress, from any thread, at most every 100 ms and once at the end of a phase.

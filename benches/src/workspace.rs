@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use sextant::config::Config;
-use sextant::engine::{Engine, OpenOptions, SearchRequest, Strategy};
+use sextant::engine::{Engine, OpenOptions, Parts, SearchRequest, Strategy};
 use sextant::task::{CancelToken, NoProgress};
 
 /// Opens `root` with its index below `storage` and brings it up to date.
@@ -25,6 +25,7 @@ pub fn open_only(root: &Path, storage: &Path, config: Config) -> Engine {
         // Beside the index, so that the first run of a measurement finds nothing.
         cache: Some(storage.join("cache")),
         config,
+        parts: Parts::default(),
     };
     Engine::open(options).unwrap_or_else(|error| panic!("cannot open {}: {error}", root.display()))
 }
@@ -35,7 +36,7 @@ pub fn request(query: &str, limit: usize, strategy: Strategy) -> SearchRequest {
     SearchRequest {
         query: query.to_owned(),
         keywords: Vec::new(),
-        limit,
+        limit: Some(limit),
         token_budget: None,
         strategy,
         paths: Vec::new(),

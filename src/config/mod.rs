@@ -1,8 +1,11 @@
 //! The settings of the core, resolved once and passed in, and the limits that are not settings.
 
+pub mod keys;
 pub mod ranking;
+pub mod settings;
 
 use ranking::{Constants, STANDARD};
+use settings::Settings;
 
 /// A file is read up to this many bytes, cut back to the last line end before it.
 /// Source: VS Code Copilot's file index and Kodik read 1.5 MB; unmeasured.
@@ -62,16 +65,12 @@ pub enum PerformanceMode {
 pub struct Config {
     /// Which files belong to the workspace.
     pub walk: WalkConfig,
-    /// How much of the machine an index run may take.
-    pub performance_mode: PerformanceMode,
+    /// What the owner may set.
+    pub settings: Settings,
     /// Chunk by syntax; without it, by lines. An index made otherwise is rebuilt.
     pub use_syntax: bool,
     /// Make vectors; without them, search is by terms alone. An index made otherwise is rebuilt.
     pub use_vectors: bool,
-    /// Weight of the semantic list in hybrid search; rescaled with `text_weight` to sum 1.
-    pub vector_weight: f32,
-    /// Weight of the lexical list in hybrid search.
-    pub text_weight: f32,
     /// Constants of retrieval and ranking; only the evaluation gives others than the standard ones.
     pub ranking: Constants,
 }
@@ -102,13 +101,14 @@ impl Config {
     /// What a workspace gets when its owner says nothing.
     #[must_use]
     pub fn standard() -> Self {
+        let mut settings = Settings::standard();
+        // Nobody else waits for the machine where the core is called by itself; the binding keeps to the settings.
+        settings.vector_db.performance_mode = PerformanceMode::Performance;
         Self {
             walk: WalkConfig::STANDARD,
-            performance_mode: PerformanceMode::Performance,
+            settings,
             use_syntax: true,
             use_vectors: true,
-            vector_weight: STANDARD.vector_weight,
-            text_weight: 1.0 - STANDARD.vector_weight,
             ranking: STANDARD,
         }
     }

@@ -4,6 +4,7 @@
 //! (scripts outside its vocabulary). The embedded model is a bag of sub-words: `models/` holds it, [`model`] runs it
 //! and [`quantize`] packs its vectors. Pure: no IO, no state but the table compiled into the program.
 
+pub mod dense;
 pub mod model;
 pub mod pieces;
 pub mod provider;

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use super::run::Wanted;
 use super::types::IndexReport;
 use super::{Engine, lock};
 use crate::error::Error;
-use crate::store::Writer;
+use crate::store::{VectorStore, Writer};
 use crate::task::{CancelToken, ProgressSink};
 
 /// How long a run of another process may take to save what it has finished. It asks for markers every 100 ms, and then
@@ -25,6 +24,7 @@ impl Engine {
         self.roots().controls.pause()?;
         let nobody = CancelToken::new();
         let _turn = self.turns.wait(&nobody);
+        let _embedding = self.embedding_turns.wait(&nobody);
         let _lock = self.database.lock(&nobody, OTHERS);
         Ok(())
     }
@@ -42,7 +42,7 @@ impl Engine {
         self.require_open()?;
         let roots = self.roots();
         roots.controls.resume()?;
-        self.run(cancel, progress, &roots, Wanted::ByItself)
+        self.run_and_embed(cancel, progress, &roots)
     }
 
     /// Removes the index and what an interrupted run had finished. No index is made until [`Engine::sync`] or
@@ -56,9 +56,12 @@ impl Engine {
         roots.controls.stop()?;
         let nobody = CancelToken::new();
         let _turn = self.turns.wait(&nobody);
+        let _embedding = self.embedding_turns.wait(&nobody);
         let write_lock = self.database.lock(&nobody, OTHERS)?.ok_or(Error::Cancelled)?;
         // The connection must not outlive the file that it reads.
         lock(&self.reader).release();
+        VectorStore::remove_all(self.database.folder());
+        lock(&self.answers).clear();
         Writer::open(&self.database, write_lock)?.clear(&roots.keys)?;
         *lock(&self.last_error) = None;
         if let Some(live) = &*lock(&self.live) {

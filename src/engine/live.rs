@@ -33,6 +33,8 @@ pub struct Live {
     /// Ends what the watch itself runs.
     pub(super) cancel: CancelToken,
     pub(super) thread: Mutex<Option<JoinHandle<()>>>,
+    /// What has vectors made beside it.
+    pub(super) embedding: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// What is known of a root.
@@ -100,6 +102,7 @@ impl Live {
             signal,
             cancel: CancelToken::new(),
             thread: Mutex::default(),
+            embedding: Mutex::default(),
         }
     }
 

@@ -4,11 +4,19 @@
 //! Lines are 1-based and inclusive in everything that leaves here. A damaged database is set aside and rebuilt by the
 //! next sync, and the answer says so.
 
+mod answer;
+mod answers;
+mod cascade;
 mod control;
+mod embedding;
+mod full;
 mod live;
+mod local;
+mod provider;
+mod question;
 mod reader;
 mod run;
-mod search;
+mod settings;
 mod status;
 mod storage;
 mod turn;
@@ -23,19 +31,25 @@ use std::time::Instant;
 use rusqlite::Connection;
 
 pub use types::{
-    ChunkInfo, Degradation, FileChunks, Hit, IndexReport, IndexedFile, OpenOptions, SearchRequest,
-    SearchResponse, SkippedPath, Status, Strategy,
+    Attempt, ChunkInfo, Degradation, FileChunks, Hit, IndexReport, IndexedFile, OpenOptions,
+    Outcome, Parts, SearchRequest, SearchResponse, SkippedPath, Status, Strategy,
 };
 pub use watch::{WatchEvent, WatchOptions, WatchSink};
 
+use self::answers::Answers;
+use self::cascade::{Search, Tries};
+use self::embedding::{Background, Providers};
 use self::live::Live;
+use self::question::Question;
 use self::reader::{Reader, View};
 use self::run::Wanted;
 use self::turn::Turns;
 use crate::chunk;
+use crate::config::settings::LogLevel;
 use crate::config::{Config, EMBEDDING_CACHE_BYTES};
 use crate::error::{Error, Fault};
 use crate::index::{self, root_key};
+use crate::log::Log;
 use crate::present::one_based;
 use crate::source::{self, Loaded};
 use crate::store::{Controls, Database, EmbeddingCache, Snapshot, StoreError};
@@ -46,7 +60,7 @@ use crate::walk::{self, WalkError};
 /// One workspace.
 pub struct Engine {
     roots: Mutex<Arc<Roots>>,
-    config: Config,
+    config: Mutex<Arc<Config>>,
     database: Database,
     tools: index::Tools,
     reader: Mutex<Reader>,
@@ -55,6 +69,15 @@ pub struct Engine {
     progress: Mutex<Option<Progress>>,
     last_error: Mutex<Option<Degradation>>,
     live: Mutex<Option<Arc<Live>>>,
+    parts: Parts,
+    log: Log,
+    providers: Mutex<Providers>,
+    answers: Mutex<Answers>,
+    /// One at a time has vectors made.
+    embedding_turns: Turns,
+    background: Arc<Background>,
+    /// Whether a rule has hidden text whose vectors may still be there.
+    has_hidden: AtomicBool,
 }
 
 /// The folders of a workspace.
@@ -115,9 +138,11 @@ impl Engine {
             storage::embeddings(&paths, options.cache.as_deref(), &mut config.walk)
                 .map(|path| EmbeddingCache::open(&path, EMBEDDING_CACHE_BYTES))
         });
-        Ok(Self {
+        let log = Log::new(options.parts.log.clone(), config.settings.vector_db.log_level);
+        let config = Arc::new(config);
+        let engine = Self {
             roots: Mutex::new(Arc::new(Roots::with_storage(paths, &folder))),
-            config,
+            config: Mutex::new(Arc::clone(&config)),
             reader: Mutex::default(),
             turns: Arc::default(),
             progress: Mutex::default(),
@@ -125,7 +150,22 @@ impl Engine {
             live: Mutex::default(),
             database,
             tools: index::Tools { cache: cache.flatten() },
-        })
+            parts: options.parts,
+            log,
+            providers: Mutex::default(),
+            answers: Mutex::default(),
+            embedding_turns: Turns::default(),
+            background: Arc::default(),
+            has_hidden: AtomicBool::new(false),
+        };
+        let providers = engine.providers(&config, None);
+        *lock(&engine.providers) = providers;
+        Ok(engine)
+    }
+
+    /// The settings now.
+    fn config(&self) -> Arc<Config> {
+        Arc::clone(&lock(&self.config))
     }
 
     /// Makes the workspace one of other roots, in the same storage. What runs is cancelled. What was indexed of a root
@@ -137,7 +177,7 @@ impl Engine {
     pub fn set_roots(&self, roots: &[PathBuf]) -> Result<(), Error> {
         let paths = Roots::real_paths(roots)?;
         if let Some(root) = paths.iter().find(|root| self.database.folder().starts_with(root))
-            && !storage::is_left_out(self.database.folder(), root, &self.config.walk)
+            && !storage::is_left_out(self.database.folder(), root, &self.config().walk)
         {
             let (storage, root) = (self.database.folder().to_path_buf(), root.clone());
             return Err(StoreError::InsideRoot { storage, root }.into());
@@ -145,6 +185,7 @@ impl Engine {
         let roots = Roots::with_storage(paths, self.database.folder());
         let before = std::mem::replace(&mut *lock(&self.roots), Arc::new(roots));
         before.is_left.store(true, Ordering::SeqCst);
+        lock(&self.answers).clear();
         if let Some(live) = &*lock(&self.live) {
             // A root inside another changes what belongs to the outer one.
             live.distrust();
@@ -183,14 +224,37 @@ impl Engine {
         cancel: &CancelToken,
         request: &SearchRequest,
     ) -> Result<SearchResponse, Error> {
-        let prepared = search::Prepared::new(request, &self.config)?;
         let started = Instant::now();
-        let mut response = self.read(|view, connection| {
+        let config = self.config();
+        let question = Question::new(request)?;
+        let generation = self.read(|view, _| {
             view.snapshot.require_complete()?;
-            let statistics = view.statistics(connection, &self.config)?;
-            prepared.answer(cancel, (&view.snapshot, connection), statistics, &self.config.ranking)
+            Ok(view.snapshot.generation)
         })?;
-        response.took_ms = milliseconds(started);
+        let keeps = config.settings.vector_db.cache_enabled;
+        if let Some(mut known) =
+            keeps.then(|| lock(&self.answers).get(generation, request)).flatten()
+        {
+            known.took_ms = milliseconds(started);
+            return Ok(known);
+        }
+        let mut tries = Tries::default();
+        let search = Search { question: &question, config: &config, only: None };
+        let answer = self.decide(cancel, &search, &mut tries)?;
+        let (response, may_be_kept) = answer.into_response(&question, tries, started);
+        self.log.say(LogLevel::Debug, || {
+            let tried: Vec<String> = response
+                .tried
+                .iter()
+                .map(|tried| {
+                    format!("{} {}: {}", tried.strategy, tried.outcome.name(), tried.reason)
+                })
+                .collect();
+            format!("{:?}: {}", response.query, tried.join("; "))
+        });
+        if keeps && may_be_kept {
+            lock(&self.answers).put(generation, request, &response);
+        }
         Ok(response)
     }
 
@@ -207,18 +271,22 @@ impl Engine {
         request: &SearchRequest,
     ) -> Result<SearchResponse, Error> {
         // A wrong question is known before any work is done.
-        search::Prepared::new(request, &self.config)?;
+        Question::new(request)?;
         let roots = self.roots();
-        let mut degraded = match self.run(cancel, progress, &roots, Wanted::ForSearch) {
-            Ok(report) => report.degraded,
-            Err(error) if error.fault() == Fault::Environment => {
-                let Ok(mut response) = self.search(cancel, request) else { return Err(error) };
-                let message = format!("answered from an older index: {}", error.chain());
-                response.degraded.insert(0, Degradation { code: error.code(), message });
-                return Ok(response);
-            }
-            Err(error) => return Err(error),
-        };
+        let mut degraded: Vec<Degradation> =
+            match self.run(cancel, progress, &roots, Wanted::ForSearch) {
+                Ok(report) => {
+                    let stage = self.embed_for_search(cancel, progress)?;
+                    report.degraded.into_iter().chain(stage.degraded).collect()
+                }
+                Err(error) if error.fault() == Fault::Environment => {
+                    let Ok(mut response) = self.search(cancel, request) else { return Err(error) };
+                    let message = format!("answered from an older index: {}", error.chain());
+                    response.degraded.insert(0, Degradation { code: error.code(), message });
+                    return Ok(response);
+                }
+                Err(error) => return Err(error),
+            };
         let mut response = match self.search(cancel, request) {
             Err(error) if self.recover(cancel, &error)?.is_some() => {
                 degraded.extend(self.run(cancel, progress, &roots, Wanted::ForSearch)?.degraded);
@@ -277,7 +345,7 @@ impl Engine {
         let (root, relative) = locate(&roots.paths, Path::new(path))
             .ok_or_else(|| not_indexed("there is no such file below a root".into()))?;
         // What may not be indexed is not shown either.
-        let walk = walk::walk(&CancelToken::new(), root, &self.config.walk)?;
+        let walk = walk::walk(&CancelToken::new(), root, &self.config().walk)?;
         if walk.files.binary_search_by(|file| file.path.as_str().cmp(&relative)).is_err() {
             let is_above = |skip: &&walk::Skip| {
                 relative

@@ -4,9 +4,12 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use super::embedding::into_report;
 use super::live::Live;
 use super::types::{Degradation, IndexReport};
 use super::{Engine, Roots, lock, milliseconds, skipped_paths};
+use crate::config::Config;
+use crate::config::settings::ProgressLocation;
 use crate::error::Error;
 use crate::index::{self, Look, SyncReport};
 use crate::store::{Control, Controls, Database, Snapshot, StoreError, Writer};
@@ -21,16 +24,26 @@ pub(super) enum Wanted {
     ForSearch,
 }
 
-/// Passes progress on and keeps the newest for the status.
-struct Kept<'a> {
+/// Keeps the newest progress for the status, and passes it on if the owner wants to be told.
+pub(super) struct Kept<'a> {
     sink: &'a dyn ProgressSink,
     newest: &'a Mutex<Option<Progress>>,
+    is_told: bool,
+    location: ProgressLocation,
 }
 
 impl ProgressSink for Kept<'_> {
     fn report(&self, progress: Progress) {
         *lock(self.newest) = Some(progress.clone());
-        self.sink.report(progress);
+        if self.is_told {
+            self.sink.report(Progress { location: self.location, ..progress });
+        }
+    }
+}
+
+impl Drop for Kept<'_> {
+    fn drop(&mut self) {
+        *lock(self.newest) = None;
     }
 }
 
@@ -55,7 +68,31 @@ impl Engine {
     ) -> Result<IndexReport, Error> {
         let roots = self.roots();
         roots.controls.start()?;
-        self.run(cancel, progress, &roots, Wanted::ByItself)
+        self.run_and_embed(cancel, progress, &roots)
+    }
+
+    /// As [`Engine::run`], and then has vectors made of what has none.
+    pub(super) fn run_and_embed(
+        &self,
+        cancel: &CancelToken,
+        progress: &dyn ProgressSink,
+        roots: &Roots,
+    ) -> Result<IndexReport, Error> {
+        let started = Instant::now();
+        let mut report = self.run(cancel, progress, roots, Wanted::ByItself)?;
+        let controls = roots.controls.clone();
+        let is_left = Arc::clone(&roots.is_left);
+        let until = cancel.or_when(move || {
+            is_left.load(Ordering::SeqCst) || controls.state() != Control::Running
+        });
+        let stage = self.embed_missing(&until, progress)?;
+        if stage.is_to_be_retried {
+            cancel.check()?;
+            allowed(&roots.controls)?;
+        }
+        into_report(stage, &mut report);
+        report.took_ms = milliseconds(started);
+        Ok(report)
     }
 
     /// As [`Engine::sync`], unless the index was cleared.
@@ -96,15 +133,25 @@ impl Engine {
             is_left.load(Ordering::SeqCst) || controls.state() != Control::Running
         });
         let _turn = self.turns.wait(&cancel).ok_or(Error::Cancelled)?;
-        let progress = Kept { sink: progress, newest: &self.progress };
+        let progress = self.kept(progress);
         let live = lock(&self.live).clone();
         let result =
             self.run_once(&cancel, &progress, roots, (live.as_deref(), wanted)).or_else(|error| {
                 self.recover(&cancel, &error)?.ok_or(error)?;
                 self.run_once(&cancel, &progress, roots, (live.as_deref(), wanted))
             });
-        *lock(&self.progress) = None;
         result
+    }
+
+    /// What passes progress on as the settings say.
+    pub(super) fn kept<'a>(&'a self, sink: &'a dyn ProgressSink) -> Kept<'a> {
+        let settings = &self.config().settings.vector_db;
+        Kept {
+            sink,
+            newest: &self.progress,
+            is_told: settings.enable_progress_notifications,
+            location: settings.progress_location,
+        }
     }
 
     fn run_once(
@@ -115,19 +162,23 @@ impl Engine {
         (live, wanted): (Option<&Live>, Wanted),
     ) -> Result<IndexReport, Error> {
         let started = Instant::now();
+        let config = self.config();
         if self.database.identity().is_none() {
             // Somebody removed it. What is open can still be read, but not be brought up to date.
             Database::prepare(self.database.folder(), self.database.profile())?;
         }
         let looks = match live {
-            Some(live) => live.looks(cancel, &roots.paths, &self.config.walk)?,
+            Some(live) => live.looks(cancel, &roots.paths, &config.walk)?,
             None => vec![Look::Whole; roots.paths.len()],
         };
-        let done = self.apply(cancel, progress, roots, (live, &looks, wanted));
+        let done = self.apply(cancel, progress, roots, &config, (live, &looks, wanted));
         if let (Some(live), Err(_)) = (live, &done) {
             live.give_back(&roots.paths, &looks);
         }
         let done = done?;
+        if done.has_hidden {
+            self.has_hidden.store(true, Ordering::SeqCst);
+        }
         self.read_of(roots, |view, connection| {
             let notice = done.notice.clone();
             let mut degraded: Vec<Degradation> =
@@ -146,6 +197,9 @@ impl Engine {
                     .saturating_sub(done.added + done.changed),
                 embedded: done.embedded,
                 reused: done.reused,
+                texts_embedded: 0,
+                texts_reused: 0,
+                texts_pending: 0,
                 skipped: skipped_paths(&view.snapshot, connection)?,
                 took_ms: milliseconds(started),
                 degraded,
@@ -158,10 +212,10 @@ impl Engine {
         cancel: &CancelToken,
         progress: &dyn ProgressSink,
         roots: &Roots,
+        config: &Config,
         (live, looks, wanted): (Option<&Live>, &[Look], Wanted),
     ) -> Result<SyncReport, Error> {
-        let walk =
-            |looks: &[Look]| index::walk(cancel, progress, &roots.paths, looks, &self.config);
+        let walk = |looks: &[Look]| index::walk(cancel, progress, &roots.paths, looks, config);
         let (generation, is_cold) = {
             let mut reader = lock(&self.reader);
             (reader.generation(&self.database)?, reader.is_cold())
@@ -189,7 +243,7 @@ impl Engine {
                 // Somebody published since; what was walked before that is not the newest any more.
                 walked = walk(looks)?;
             }
-            let (config, tools) = (&self.config, &self.tools);
+            let tools = &self.tools;
             index::sync(cancel, progress, &mut writer, &snapshot, &walked, config, tools)?
         };
         if let Some(live) = live {
@@ -206,7 +260,7 @@ impl Engine {
     fn warm(&self, roots: &Roots) {
         let _ = self.read_of(roots, |view, connection| {
             view.snapshot.require_complete()?;
-            view.statistics(connection, &self.config).map(|_| ())
+            view.statistics(connection, &self.config()).map(|_| ())
         });
     }
 

@@ -5,7 +5,7 @@ use super::types::Status;
 use super::{Engine, lock};
 use crate::embed::MODEL_ID;
 use crate::error::Error;
-use crate::store::Control;
+use crate::store::{Control, VectorStore};
 
 impl Engine {
     /// How the workspace stands. Looks at no file of it.
@@ -34,14 +34,24 @@ impl Engine {
                 files: snapshot.files.len() as u64,
                 chunks: snapshot.n_live_chunks(),
                 pending_files: in_run.max(live.as_ref().map_or(0, |live| live.n_pending())),
-                model: if self.config.use_vectors { MODEL_ID } else { "none" }.to_owned(),
+                model: self.model(),
                 storage: self.database.folder().to_string_lossy().into_owned(),
-                database_bytes: self.database.bytes(),
+                database_bytes: self.database.bytes() + VectorStore::bytes(self.database.folder()),
                 watching: live.is_some(),
                 degraded: live.as_deref().map(Live::blindness).unwrap_or_default(),
                 progress: progress.clone(),
                 last_error: lock(&self.last_error).clone(),
             })
         })
+    }
+
+    /// The model whose vectors answer.
+    fn model(&self) -> String {
+        let config = self.config();
+        if !config.use_vectors || !config.settings.vector_db.enabled {
+            return "none".into();
+        }
+        let serving = self.serving().provider;
+        serving.map_or(MODEL_ID.to_owned(), |provider| provider.embedder().model().id())
     }
 }

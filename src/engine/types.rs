@@ -1,8 +1,12 @@
 //! What goes into the facade and comes out of it. Lines are 1-based and inclusive here.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::config::Config;
+use crate::embed::provider::Embedder;
+use crate::log::LogSink;
 use crate::task::Progress;
 
 /// How to open a workspace.
@@ -16,6 +20,27 @@ pub struct OpenOptions {
     pub cache: Option<PathBuf>,
     /// Settings.
     pub config: Config,
+    /// What the caller brings along.
+    pub parts: Parts,
+}
+
+/// What a caller may bring along: models, servers, a log.
+#[derive(Clone, Default)]
+pub struct Parts {
+    /// Makes vectors, in place of what the settings name.
+    pub embedder: Option<Arc<dyn Embedder>>,
+    /// Where the log goes.
+    pub log: Option<Arc<dyn LogSink>>,
+}
+
+impl fmt::Debug for Parts {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Parts")
+            .field("embedder", &self.embedder)
+            .field("has_log", &self.log.is_some())
+            .finish()
+    }
 }
 
 /// Something that made an answer less than complete.
@@ -55,10 +80,16 @@ pub struct IndexReport {
     pub removed: u64,
     /// Files that were as before.
     pub unchanged: u64,
-    /// Files whose vectors were made.
+    /// Files whose vectors the embedded model made.
     pub embedded: u64,
     /// Files whose vectors were known from before, from any workspace.
     pub reused: u64,
+    /// Texts that a provider made vectors of.
+    pub texts_embedded: u64,
+    /// Texts whose vectors by its model were known from before.
+    pub texts_reused: u64,
+    /// Texts that have none yet.
+    pub texts_pending: u64,
     /// Everything left out.
     pub skipped: Vec<SkippedPath>,
     /// Wall time.
@@ -85,14 +116,15 @@ pub enum Strategy {
 }
 
 /// A question.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SearchRequest {
     /// In the asker's words.
     pub query: String,
     /// Further words or identifiers to look for, if the caller has any.
     pub keywords: Vec<String>,
-    /// Most hits wanted, at least 1.
-    pub limit: usize,
+    /// Most hits wanted, at least 1. `None`: as many as the token budget has room for at 250 tokens each and no more than
+    /// 128 (as VS Code Copilot Chat asks for), or what the settings say.
+    pub limit: Option<usize>,
     /// Most o200k tokens of text over all hits; `None` for no bound.
     pub token_budget: Option<usize>,
     /// How to search.
@@ -139,12 +171,67 @@ pub struct SearchResponse {
     pub query: String,
     /// The strategy that answered.
     pub strategy: &'static str,
+    /// What was tried, in order, the last of them with success if there are hits.
+    pub tried: Vec<Attempt>,
     /// Wall time.
     pub took_ms: f64,
     /// What made it less than complete.
     pub degraded: Vec<Degradation>,
-    /// Best first.
+    /// Best first; in the order of their paths if the strategy is `full`.
     pub hits: Vec<Hit>,
+    /// o200k tokens of their texts; counted only under a token budget.
+    pub tokens: Option<u64>,
+    /// Hits that the token budget had no room for.
+    pub omitted_hits: u64,
+    /// Lines of the last hit that it had no room for.
+    pub omitted_lines: u64,
+    /// Whether it was answered before, on the same state of the index.
+    pub is_cached: bool,
+}
+
+/// What came of trying a strategy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It answered.
+    Answered,
+    /// A setting or limit stands against it.
+    Skipped,
+    /// It found nothing.
+    Empty,
+    /// It failed.
+    Failed,
+    /// It took too long.
+    TimedOut,
+    /// Another one answered first.
+    Cancelled,
+}
+
+impl Outcome {
+    /// Stable name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Skipped => "skipped",
+            Self::Empty => "empty",
+            Self::Failed => "failed",
+            Self::TimedOut => "timedOut",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// A strategy that was tried.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attempt {
+    /// Which one.
+    pub strategy: &'static str,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Why, for a person.
+    pub reason: String,
+    /// Wall time.
+    pub took_ms: f64,
 }
 
 /// An indexed file.

@@ -4,6 +4,7 @@ use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::embedding::{Stage, into_report};
 use super::live::{Live, Woken};
 use super::run::Wanted;
 use super::types::{Degradation, IndexReport};
@@ -33,8 +34,8 @@ const STACK_BYTES: usize = 16 << 20;
 /// How to watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WatchOptions {
-    /// Quiet time after the last change before the index is brought up to date.
-    pub debounce: Duration,
+    /// Quiet time after the last change before the index is brought up to date; `None` for that of the settings.
+    pub debounce: Option<Duration>,
 }
 
 /// What happens during a watch.
@@ -60,9 +61,9 @@ impl<F: Fn(WatchEvent) + Send + Sync> WatchSink for F {
     }
 }
 
-struct AsProgress<'a>(&'a dyn WatchSink);
+struct AsProgress(Arc<dyn WatchSink>);
 
-impl ProgressSink for AsProgress<'_> {
+impl ProgressSink for AsProgress {
     fn report(&self, progress: Progress) {
         self.0.event(WatchEvent::Progress(progress));
     }
@@ -92,7 +93,7 @@ impl Engine {
         let thread = thread::Builder::new()
             .name("sextant-watch".into())
             .stack_size(STACK_BYTES)
-            .spawn(move || keep_current(&engine, &watched, options, sink.as_ref()))
+            .spawn(move || keep_current(&engine, &watched, options, &sink))
             .map_err(Error::NoThread)?;
         *lock(&live.thread) = Some(thread);
         let replaced = current.replace(live);
@@ -130,19 +131,47 @@ impl Engine {
     }
 }
 
+/// Has missing vectors made in the background, and tells what comes of it: as a report, with the failure if there is one.
+fn embed(engine: &Arc<Engine>, live: &Live, sink: &Arc<dyn WatchSink>, report: IndexReport) {
+    let told = Arc::clone(sink);
+    let tell = move |stage: Stage| {
+        let mut report = report.clone();
+        into_report(stage, &mut report);
+        told.event(WatchEvent::Synced(report));
+    };
+    let progress = Arc::new(AsProgress(Arc::clone(sink)));
+    if let Some(thread) = engine.background.want(engine, &live.cancel, progress, tell) {
+        lock(&live.embedding).replace(thread);
+    }
+}
+
 fn end(live: &Live) {
     live.end();
     let thread = lock(&live.thread).take();
     // The last owner of the engine may be the watch itself.
-    if let Some(thread) = thread.filter(|t| t.thread().id() != thread::current().id()) {
-        let _ = thread.join();
+    let embedding = lock(&live.embedding).take();
+    for thread in [thread, embedding].into_iter().flatten() {
+        if thread.thread().id() != thread::current().id() {
+            let _ = thread.join();
+        }
     }
 }
 
-fn keep_current(engine: &Weak<Engine>, live: &Live, options: WatchOptions, sink: &dyn WatchSink) {
-    let longest = LEAST_BURST.max(options.debounce * BURST_DELAYS);
-    let mut debounce = Debounce::new(options.debounce, longest);
-    let mut due = Some(Instant::now());
+/// Waits for the end of bursts, with this quiet time.
+fn bursts(delay: Duration) -> Debounce {
+    Debounce::new(delay, LEAST_BURST.max(delay * BURST_DELAYS))
+}
+
+fn keep_current(
+    engine: &Weak<Engine>,
+    live: &Live,
+    options: WatchOptions,
+    sink: &Arc<dyn WatchSink>,
+) {
+    let settings = || Some(engine.upgrade()?.config().settings.vector_db.clone());
+    let Some(mut now) = settings() else { return };
+    let mut debounce = bursts(options.debounce.unwrap_or(now.debounce_delay));
+    let mut due = now.enable_background_processing.then(Instant::now);
     let mut seen = None;
     let mut retry = FIRST_RETRY;
     let mut is_first = true;
@@ -151,6 +180,16 @@ fn keep_current(engine: &Weak<Engine>, live: &Live, options: WatchOptions, sink:
             Woken::Ended => return,
             Woken::Event(at) => {
                 seen = Some(at);
+                let Some(newest) = settings() else { return };
+                if newest.debounce_delay != now.debounce_delay && options.debounce.is_none() {
+                    debounce = bursts(newest.debounce_delay);
+                }
+                now = newest;
+                if !now.enable_background_processing {
+                    debounce.clear();
+                    due = None;
+                    continue;
+                }
                 debounce.note(at);
                 // A run that is due anyway, such as the first, is not put off.
                 due = due.filter(|_| is_first).or_else(|| debounce.due());
@@ -160,7 +199,8 @@ fn keep_current(engine: &Weak<Engine>, live: &Live, options: WatchOptions, sink:
         }
         let Some(engine) = engine.upgrade() else { return };
         let (started, roots) = (Instant::now(), engine.roots());
-        let result = engine.run(&live.cancel, &AsProgress(sink), &roots, Wanted::ByItself);
+        let progress = AsProgress(Arc::clone(sink));
+        let result = engine.run(&live.cancel, &progress, &roots, Wanted::ByItself);
         if matches!(&result, Err(error) if error.code() == "CANCELLED") && roots.is_left() {
             // Not for the new ones.
             due = Some(Instant::now());
@@ -182,9 +222,10 @@ fn keep_current(engine: &Weak<Engine>, live: &Live, options: WatchOptions, sink:
         match result {
             Ok(report) => {
                 if is_first || report.added + report.changed + report.removed > 0 {
-                    sink.event(WatchEvent::Synced(report));
+                    sink.event(WatchEvent::Synced(report.clone()));
                 }
                 is_first = false;
+                embed(&engine, live, sink, report);
                 // A merge that fails costs speed; the next run meets what is wrong and says so.
                 let _ = engine.tidy(&live.cancel);
             }

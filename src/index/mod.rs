@@ -12,10 +12,12 @@ mod embedding;
 mod pipeline;
 mod plan;
 mod progress;
+pub mod provided;
 mod resources;
 mod sync;
 mod threads;
 mod walked;
 
+pub use progress::Meter;
 pub use sync::{PATIENCE, SyncReport, Tools, is_current, needs_whole, patience, root_key, sync};
 pub use walked::{Look, WalkedRoot, walk, walk_root};

@@ -369,7 +369,8 @@ mod tests {
             })
             .collect();
         let jobs: Vec<Job<'_>> = entries.iter().map(|entry| (entry, None)).collect();
-        let config = Config { performance_mode: PerformanceMode::Memory, ..Config::standard() };
+        let mut config = Config::standard();
+        config.settings.vector_db.performance_mode = PerformanceMode::Memory;
         let database =
             Database::prepare(&folder.path().join("storage"), &config.profile()).unwrap();
         let cancel = CancelToken::new();

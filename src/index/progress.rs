@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use crate::config::settings::ProgressLocation;
 use crate::task::{Phase, Progress, ProgressSink};
 
 /// Least time between two reports of one phase.
@@ -59,6 +60,7 @@ impl<'a> Meter<'a> {
             files_total: self.total,
             current_file: path.map(str::to_owned),
             remaining_ms,
+            location: ProgressLocation::Notification,
         });
     }
 }

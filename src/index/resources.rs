@@ -55,8 +55,8 @@ pub struct Resources<'a> {
 /// What `config` allows on this machine, with `cache`.
 pub fn resources<'a>(config: &Config, cache: Option<&'a EmbeddingCache>) -> Resources<'a> {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let is_short = config.performance_mode == PerformanceMode::Memory;
-    let n_workers = match config.performance_mode {
+    let is_short = config.settings.vector_db.performance_mode == PerformanceMode::Memory;
+    let n_workers = match config.settings.vector_db.performance_mode {
         PerformanceMode::Performance => cores,
         PerformanceMode::Balanced => cores.div_ceil(2),
         PerformanceMode::Memory => 1,

@@ -39,6 +39,8 @@ pub struct SyncReport {
     pub embedded: u64,
     /// Files whose vectors were in the cache.
     pub reused: u64,
+    /// Whether text of a file was taken out that a rule has hidden.
+    pub has_hidden: bool,
     /// What a person should be told once about the database: code and message.
     pub notice: Option<(&'static str, String)>,
 }
@@ -82,7 +84,8 @@ pub fn sync(
     config: &Config,
     tools: &Tools,
 ) -> Result<SyncReport, Error> {
-    let resources = resources(config, tools.cache.as_ref());
+    let cache = tools.cache.as_ref().filter(|_| config.settings.vector_db.cache_enabled);
+    let resources = resources(config, cache);
     let mut report = SyncReport::default();
     let mut is_hidden = snapshot.has_hidden;
     for root in walked.iter().filter(|root| root.look != Look::Nothing) {
@@ -93,6 +96,7 @@ pub fn sync(
         let at = (snapshot, id, root);
         is_hidden |= sync_root(cancel, progress, writer, at, &resources, &mut report)?;
     }
+    report.has_hidden = is_hidden;
     report.notice = writer.take_notice()?.map(|(code, message)| {
         (if code == "INDEX_DAMAGED" { "INDEX_DAMAGED" } else { "INDEX_OUTDATED" }, message)
     });

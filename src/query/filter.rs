@@ -89,7 +89,13 @@ impl Filter {
         self.kinds == 0 || self.kinds & (1 << kind) != 0
     }
 
-    /// Whether everything passes.
+    /// Whether chunks of some kinds may be no hits.
+    #[must_use]
+    pub fn has_kinds(&self) -> bool {
+        self.kinds != 0
+    }
+
+    /// Whether every file and every chunk may be a hit.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.paths.is_none() && self.languages.is_empty() && self.kinds == 0

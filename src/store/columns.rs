@@ -9,6 +9,7 @@ use rusqlite::Connection;
 
 use super::codec::unseal;
 use super::error::Result;
+use super::files::FileRow;
 use super::reads::lock;
 use super::segment::STARTS_VECTOR;
 use super::snapshot::{SegmentRow, Snapshot};
@@ -56,6 +57,17 @@ impl Snapshot {
             .map(|(at, _)| self.columns_of(connection, at))
             .collect::<Result<Vec<_>>>()?;
         Ok(self.columns.get_or_init(|| columns))
+    }
+
+    /// The numbers of a file's vectors in its segment.
+    #[must_use]
+    pub fn vectors_of(&self, columns: &[Arc<Columns>], file: &FileRow) -> std::ops::Range<u32> {
+        if file.n_chunks == 0 {
+            return 0..0;
+        }
+        let of_chunk = &columns[file.segment as usize].vector_of_chunk;
+        let first = (file.first_chunk - self.segments[file.segment as usize].base) as usize;
+        of_chunk[first]..of_chunk[first + file.n_chunks as usize - 1] + 1
     }
 
     /// The columns of the segment at position `at`.

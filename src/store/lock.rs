@@ -20,6 +20,16 @@ impl WriteLock {
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
     }
 
+    /// Takes the lock at `path`, if nobody has it.
+    pub(super) fn take(path: &Path) -> Result<Option<Self>> {
+        let file = open(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(StoreError::from_io(path, error)),
+        }
+    }
+
     /// Waits for the lock, at most as long as `patience`. `Ok(None)` if `cancel` came first.
     pub(super) fn wait(
         folder: &Path,
@@ -28,12 +38,7 @@ impl WriteLock {
     ) -> Result<Option<Self>> {
         let started = Instant::now();
         let path = folder.join("write.lock");
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(|error| StoreError::from_io(&path, error))?;
+        let file = open(&path)?;
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Some(Self(file))),
@@ -46,4 +51,13 @@ impl WriteLock {
             }
         }
     }
+}
+
+fn open(path: &Path) -> Result<File> {
+    OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)
+        .map_err(|error| StoreError::from_io(path, error))
 }

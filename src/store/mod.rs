@@ -27,6 +27,7 @@ mod schema;
 mod segment;
 mod snapshot;
 pub(crate) mod text;
+mod vectors;
 mod writer;
 
 pub use cache::EmbeddingCache;
@@ -40,4 +41,5 @@ pub use lock::WriteLock;
 pub use publish::Changes;
 pub use segment::{FileMeta, PART_CHUNKS, STARTS_VECTOR, SegmentId, SegmentSummary, StagedFile};
 pub use snapshot::{RootId, SegmentRow, SkipRow, Snapshot};
+pub use vectors::{VectorKey, VectorStore, vector_key};
 pub use writer::{StagedRow, Writer};

@@ -1,21 +1,25 @@
 //! From a query to candidates, on one snapshot.
 //!
-//! [`lexical`] scores chunks by their terms, [`semantic`] by their vectors; both give one number for every chunk of the
-//! snapshot, so that a candidate of either list has its exact score in the other. [`retrieve`] takes the best of each.
-//! [`literal`] answers what neither understands.
+//! [`lexical`] scores chunks by their terms, [`semantic`] by the vectors of the embedded model, [`dense`] by those of a
+//! provider; each gives one number for every chunk of the snapshot, so that a candidate of either list has its exact
+//! score in the other. [`retrieve`] takes the best of the lists that count. [`literal`] answers what none understands.
 //! Nothing here depends on how the chunks lie in segments.
 
+pub mod dense;
 pub mod lexical;
 pub mod literal;
 pub mod semantic;
 mod top;
 
+use std::collections::HashSet;
+
 use rusqlite::Connection;
 
+use self::dense::{DenseIndex, DenseScorer};
 use self::lexical::LexicalScores;
 use self::semantic::SemanticScorer;
 use self::top::Top;
-use crate::config::ranking::{Constants, Weights};
+use crate::config::ranking::Constants;
 use crate::query::Query;
 use crate::query::filter::Filter;
 use crate::store::{self, Snapshot};
@@ -42,6 +46,33 @@ pub struct Candidates {
     pub has_vector: bool,
 }
 
+/// Which vectors count.
+#[derive(Clone, Copy)]
+pub enum Vectors<'a> {
+    /// None.
+    None,
+    /// Those of the embedded model.
+    Embedded,
+    /// Those of a provider, compared with this query.
+    Provided(&'a DenseIndex, &'a [f32]),
+}
+
+/// Where candidates come from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lists {
+    /// The best by vectors and the best by words.
+    Both,
+    /// The best by vectors.
+    Vectors,
+    /// The `n` best by words whose score is at least `least_share` of the best; vectors only rank them again.
+    Words {
+        /// So many.
+        n: usize,
+        /// 0 to 1.
+        least_share: f32,
+    },
+}
+
 /// A question, and where to look.
 pub struct Retrieval<'a> {
     /// The state of the index, and the connection that reads it.
@@ -52,12 +83,43 @@ pub struct Retrieval<'a> {
     pub query: &'a Query,
     /// Which chunks may be hits.
     pub filter: &'a Filter,
-    /// Which lists count.
-    pub weights: Weights,
+    /// Positions of the only files that may have hits; `None` for any.
+    pub only: Option<&'a HashSet<u32>>,
+    /// Where candidates come from.
+    pub lists: Lists,
+    /// Which vectors count.
+    pub vectors: Vectors<'a>,
     /// Hits wanted.
     pub limit: usize,
     /// The constants.
     pub constants: &'a Constants,
+}
+
+/// Vectors of either kind.
+enum Scorer<'s> {
+    Embedded(SemanticScorer<'s>),
+    Provided(DenseScorer<'s>),
+}
+
+impl Scorer<'_> {
+    fn chunk(&self, chunk: u32) -> f32 {
+        match self {
+            Self::Embedded(scorer) => scorer.chunk(chunk),
+            Self::Provided(scorer) => scorer.chunk(chunk),
+        }
+    }
+
+    fn best(
+        &self,
+        n: usize,
+        allows_file: impl Fn(u32) -> bool,
+        allows_kind: impl Fn(u8) -> bool,
+    ) -> Vec<(f32, u32)> {
+        match self {
+            Self::Embedded(scorer) => scorer.best(n, allows_file, allows_kind),
+            Self::Provided(scorer) => scorer.best(n, allows_file, allows_kind),
+        }
+    }
 }
 
 /// Finds the candidates. `None` if `cancel` came first.
@@ -68,15 +130,21 @@ pub fn retrieve(
     cancel: &CancelToken,
     retrieval: &Retrieval<'_>,
 ) -> store::Result<Option<Candidates>> {
-    let &Retrieval { index: (snapshot, connection), statistics, query, filter, weights, .. } =
-        retrieval;
+    let &Retrieval { index: (snapshot, connection), statistics, query, filter, .. } = retrieval;
     let constants = retrieval.constants;
     let allowed = allowed_files(snapshot, filter);
-    let allows_file = |file: u32| allowed.as_ref().is_none_or(|allowed| allowed[file as usize]);
+    let allows_file = |file: u32| {
+        allowed.as_ref().is_none_or(|allowed| allowed[file as usize])
+            && retrieval.only.is_none_or(|only| only.contains(&file))
+    };
     let allows_kind = |kind: u8| filter.allows_kind(kind);
-    let n = constants.candidates.max(retrieval.limit);
+    let standard = constants.candidates.max(retrieval.limit);
+    let (n, least_share) = match retrieval.lists {
+        Lists::Words { n, least_share } => (n.max(retrieval.limit), least_share),
+        Lists::Both | Lists::Vectors => (standard, 0.0),
+    };
 
-    let text = if weights.text > 0.0 && !query.terms.is_empty() {
+    let text = if retrieval.lists != Lists::Vectors && !query.terms.is_empty() {
         Some(lexical::scores(snapshot, connection, statistics, query, constants)?)
     } else {
         None
@@ -84,20 +152,35 @@ pub fn retrieve(
     if cancel.is_cancelled() {
         return Ok(None);
     }
-    let best_text = match &text {
+    let mut best_text = match &text {
         Some(scores) => best_by_text(snapshot, connection, scores, n, allows_file, allows_kind)?,
         None => Vec::new(),
     };
-    let scorer = if weights.vector > 0.0 {
-        SemanticScorer::new(snapshot, connection, statistics, query, constants)?
-    } else {
-        None
+    let least = best_text.first().map_or(0.0, |&(score, _)| score * least_share);
+    best_text.retain(|&(score, _)| score >= least);
+    let scorer = match retrieval.vectors {
+        Vectors::None => None,
+        Vectors::Embedded => {
+            SemanticScorer::new(snapshot, connection, statistics, query, constants)?
+                .map(Scorer::Embedded)
+        }
+        Vectors::Provided(index, query) => {
+            DenseScorer::new(snapshot, snapshot.columns(connection)?, index, query)
+                .map(Scorer::Provided)
+        }
     };
     if cancel.is_cancelled() {
         return Ok(None);
     }
-    let best_vector =
-        scorer.as_ref().map(|s| s.best(n, allows_file, allows_kind)).unwrap_or_default();
+    let best_vector = match (&scorer, retrieval.lists) {
+        (None, _) => Vec::new(),
+        (Some(scorer), Lists::Words { .. }) => {
+            let scores = best_text.iter().map(|&(_, chunk)| (scorer.chunk(chunk), chunk));
+            let best = scores.max_by(|a, b| a.0.total_cmp(&b.0));
+            best.filter(|(score, _)| *score > 0.0).into_iter().collect()
+        }
+        (Some(scorer), _) => scorer.best(n, allows_file, allows_kind),
+    };
 
     let peak = |list: &[(f32, u32)]| list.first().map_or(0.0, |&(score, _)| score);
     let share = |score: f32, peak: f32| {

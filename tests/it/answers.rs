@@ -42,7 +42,7 @@ fn check_all(place: &Place, engine: &Engine, queries: &[&str]) {
     for query in queries {
         for strategy in [Strategy::Hybrid, Strategy::Tfidf, Strategy::Embeddings] {
             for limit in [3, 100] {
-                let request = SearchRequest { strategy, limit, ..ask(query) };
+                let request = SearchRequest { strategy, limit: Some(limit), ..ask(query) };
                 check_hits(place, &search(engine, &request).hits, query);
             }
         }

@@ -48,7 +48,7 @@ fn works_when_told_to() {
     let &[work, root, storage] = parts.as_slice() else { panic!("three lines, not {work:?}") };
     let mut options = options(&[PathBuf::from(root)], Path::new(storage));
     if let Some(mode) = work.strip_prefix("threads ") {
-        options.config.performance_mode = threads::mode(mode);
+        options.config.settings.vector_db.performance_mode = threads::mode(mode);
     }
     let engine = match Engine::open(options) {
         Ok(engine) => engine,

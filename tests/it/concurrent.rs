@@ -27,7 +27,7 @@ fn two_write_and_one_reads() {
     write_epoch(&place, 0);
     let writers = [place.index(), place.open()];
     let reader = place.open();
-    let request = SearchRequest { limit: 100, ..ask("epoch marker") };
+    let request = SearchRequest { limit: Some(100), ..ask("epoch marker") };
     for epoch in 1..=6 {
         write_epoch(&place, epoch);
         let n_running = std::sync::atomic::AtomicUsize::new(2);

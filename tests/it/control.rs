@@ -34,7 +34,7 @@ fn tree() -> Place {
 /// Reads one file after the other.
 fn slow(place: &Place) -> Engine {
     let mut options = place.options();
-    options.config.performance_mode = PerformanceMode::Memory;
+    options.config.settings.vector_db.performance_mode = PerformanceMode::Memory;
     Engine::open(options).unwrap()
 }
 
@@ -161,7 +161,9 @@ fn a_watch_follows() {
         };
         let _ = sender.lock().unwrap().send(code);
     };
-    engine.watch(WatchOptions { debounce: Duration::from_millis(20) }, Arc::new(sink)).unwrap();
+    engine
+        .watch(WatchOptions { debounce: Some(Duration::from_millis(20)) }, Arc::new(sink))
+        .unwrap();
     let next = || events.recv_timeout(Duration::from_secs(60)).unwrap();
     let until = |wanted: &str| while next() != wanted {};
     until("SYNCED");

@@ -31,7 +31,7 @@ fn texts(list: &[&str]) -> Vec<String> {
 
 #[track_caller]
 fn check(engine: &Engine, request: &SearchRequest, expected: &[&str]) {
-    let hits = search(engine, &SearchRequest { limit: 100, ..request.clone() }).hits;
+    let hits = search(engine, &SearchRequest { limit: Some(100), ..request.clone() }).hits;
     let mut paths: Vec<&str> = hits.iter().map(|hit| hit.path.as_str()).collect();
     paths.sort_unstable();
     paths.dedup();
@@ -101,7 +101,7 @@ fn kinds() {
     let engine = place.index();
     for kind in ChunkKind::ALL.map(ChunkKind::name) {
         for query in ["lantern", "=>"] {
-            let request = SearchRequest { kinds: texts(&[kind]), limit: 100, ..ask(query) };
+            let request = SearchRequest { kinds: texts(&[kind]), limit: Some(100), ..ask(query) };
             for hit in search(&engine, &request).hits {
                 assert_eq!(hit.kind, kind);
             }
@@ -134,11 +134,12 @@ fn long_place() -> Place {
 fn a_limit_is_a_prefix() {
     let place = long_place();
     let engine = place.index();
-    let all = search(&engine, &SearchRequest { limit: 100, ..ask("light the lantern") }).hits;
+    let all = search(&engine, &SearchRequest { limit: Some(100), ..ask("light the lantern") }).hits;
     assert_eq!(all.len(), 12);
     assert!(all.windows(2).all(|pair| pair[0].score >= pair[1].score), "best first");
     for limit in [1, 2, 5, 12] {
-        let some = search(&engine, &SearchRequest { limit, ..ask("light the lantern") }).hits;
+        let some =
+            search(&engine, &SearchRequest { limit: Some(limit), ..ask("light the lantern") }).hits;
         assert_eq!(some.len(), limit);
         for (a, b) in some.iter().zip(&all) {
             assert_eq!((&a.path, a.score.to_bits()), (&b.path, b.score.to_bits()));
@@ -238,7 +239,7 @@ fn roots_of_one_name_and_nested_roots() {
     ];
     expected.sort();
     assert_eq!(files, expected, "each file once, under its innermost root");
-    let hits = search(&engine, &SearchRequest { limit: 100, ..ask("beacon") }).hits;
+    let hits = search(&engine, &SearchRequest { limit: Some(100), ..ask("beacon") }).hits;
     assert_eq!(hits.len(), 5);
     for (query, at) in [("beacon_in_a", 0), ("beacon_in_b", 1), ("beacon_in_nested", 2)] {
         let hits = search(&engine, &ask(query)).hits;

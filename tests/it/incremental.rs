@@ -249,7 +249,7 @@ fn one_worker_and_several_make_the_same_index() {
             std::slice::from_ref(&place.root),
             &place.top.join(format!("storage {mode:?}")),
         );
-        options.config.performance_mode = mode;
+        options.config.settings.vector_db.performance_mode = mode;
         let engine = Engine::open(options).unwrap();
         sync(&engine);
         engine

@@ -104,7 +104,7 @@ fn a_cancelled_run_is_resumed() {
         place.write(&format!("part_{at:02}.rs"), text);
     }
     let mut options = place.options();
-    options.config.performance_mode = PerformanceMode::Memory;
+    options.config.settings.vector_db.performance_mode = PerformanceMode::Memory;
     let engine = Engine::open(options).unwrap();
     let cancel = CancelToken::new();
     let progress = |report: Progress| {

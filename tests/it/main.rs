@@ -15,6 +15,7 @@ mod filters;
 mod incremental;
 mod interrupt;
 mod opens;
+mod provided;
 mod ranking;
 mod support;
 mod threads;

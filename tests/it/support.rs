@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use sextant::config::Config;
 use sextant::engine::{
-    Degradation, Engine, Hit, IndexReport, OpenOptions, SearchRequest, SearchResponse, SkippedPath,
-    Strategy,
+    Degradation, Engine, Hit, IndexReport, OpenOptions, Parts, SearchRequest, SearchResponse,
+    SkippedPath, Strategy,
 };
 use sextant::error::Error;
 use sextant::task::{CancelToken, NoProgress};
@@ -125,6 +125,7 @@ pub fn options(roots: &[PathBuf], storage: &Path) -> OpenOptions {
         storage: Some(storage.to_path_buf()),
         cache: Some(beside(storage)),
         config: Config::standard(),
+        parts: Parts::default(),
     }
 }
 
@@ -159,7 +160,7 @@ pub fn ask(query: &str) -> SearchRequest {
     SearchRequest {
         query: query.to_owned(),
         keywords: Vec::new(),
-        limit: 10,
+        limit: Some(10),
         token_budget: None,
         strategy: Strategy::Auto,
         paths: Vec::new(),
@@ -187,7 +188,7 @@ pub fn found(engine: &Engine, query: &str) -> Vec<String> {
 /// Whether a hit's text has `word`.
 #[track_caller]
 pub fn finds(engine: &Engine, word: &str) -> bool {
-    let request = SearchRequest { limit: 100, ..ask(word) };
+    let request = SearchRequest { limit: Some(100), ..ask(word) };
     search(engine, &request).hits.iter().any(|hit| hit.text.contains(word))
 }
 
@@ -257,7 +258,7 @@ impl State {
         let mut answers = Vec::new();
         for query in QUERIES {
             for strategy in [Strategy::Hybrid, Strategy::Tfidf, Strategy::Embeddings] {
-                let request = SearchRequest { strategy, limit: 20, ..ask(query) };
+                let request = SearchRequest { strategy, limit: Some(20), ..ask(query) };
                 let response = search(engine, &request);
                 let rows = response.hits.into_iter().map(Row::from).collect();
                 answers.push((format!("{query:?} {strategy:?}"), rows, response.degraded));

@@ -44,7 +44,7 @@ impl Watched {
             }
             WatchEvent::Progress(_) | WatchEvent::Failed(_) => {}
         };
-        engine.watch(WatchOptions { debounce }, Arc::new(sink)).unwrap();
+        engine.watch(WatchOptions { debounce: Some(debounce) }, Arc::new(sink)).unwrap();
         Self { engine, synced }
     }
 

@@ -26,7 +26,7 @@ pub fn measure(root: &Path, storage: &Path) {
             let _ = sender.send(());
         }
     };
-    engine.watch(WatchOptions { debounce: DEBOUNCE }, Arc::new(sink)).expect("a watch");
+    engine.watch(WatchOptions { debounce: Some(DEBOUNCE) }, Arc::new(sink)).expect("a watch");
     synced.recv().expect("the first run");
     let files: Vec<_> = files(root).into_iter().filter(|file| is_source(&file.path)).collect();
     let every = files.len() / ROUNDS;

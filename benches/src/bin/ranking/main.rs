@@ -123,12 +123,9 @@ fn parse() -> Arguments {
 
 /// Opens the stored index of a repository with these constants.
 pub fn engine(repository: &Repository, constants: &Constants) -> Engine {
-    let config = Config {
-        vector_weight: constants.vector_weight,
-        text_weight: 1.0 - constants.vector_weight,
-        ranking: constants.clone(),
-        ..Config::standard()
-    };
+    let mut config = Config { ranking: constants.clone(), ..Config::standard() };
+    config.settings.hybrid_search.vector_weight = constants.vector_weight;
+    config.settings.hybrid_search.text_weight = 1.0 - constants.vector_weight;
     workspace::open_only(&repository.root, &workspace::storage(&repository.name), config)
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sextant::config::Config;
-use sextant::engine::{Engine, OpenOptions};
+use sextant::engine::{Engine, OpenOptions, Parts};
 use tempfile::TempDir;
 
 use crate::failure::{Context, Failure, Result};
@@ -65,5 +65,6 @@ pub fn open(root: &Path, storage: &Path) -> std::result::Result<Engine, sextant:
         // Beside the index, so that a fresh one makes all its vectors itself.
         cache: Some(storage.join("cache")),
         config: Config::standard(),
+        parts: Parts::default(),
     })
 }

@@ -36,7 +36,7 @@ pub fn watch(child: &Arc<Child>, engine: &Arc<Engine>) {
             }
         }
     };
-    if let Err(error) = engine.watch(WatchOptions { debounce: DEBOUNCE }, Arc::new(sink)) {
+    if let Err(error) = engine.watch(WatchOptions { debounce: Some(DEBOUNCE) }, Arc::new(sink)) {
         child.refused("watch", &error);
     }
 }

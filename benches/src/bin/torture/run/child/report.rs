@@ -43,7 +43,7 @@ impl SyncWatch {
                     self.waited_ms.store(walked.elapsed().as_millis() as u64, Ordering::Relaxed);
                 }
             }
-            Phase::Commit => {}
+            Phase::Commit | Phase::Embed => {}
         }
     }
 

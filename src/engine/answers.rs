@@ -1,0 +1,38 @@
+//! Answers that were given already, kept until something changes.
+
+use std::collections::VecDeque;
+
+use super::types::{SearchRequest, SearchResponse};
+
+/// Answers that are kept.
+const KEPT: usize = 64;
+
+/// The last complete answers, newest last.
+#[derive(Default)]
+pub struct Answers {
+    kept: VecDeque<(i64, SearchRequest, SearchResponse)>,
+}
+
+impl Answers {
+    /// The answer to `request` on the state number `generation`.
+    pub fn get(&mut self, generation: i64, request: &SearchRequest) -> Option<SearchResponse> {
+        let is_it = |kept: &&(i64, SearchRequest, SearchResponse)| {
+            kept.0 == generation && kept.1 == *request
+        };
+        let (_, _, answer) = self.kept.iter().find(is_it)?;
+        Some(SearchResponse { is_cached: true, ..answer.clone() })
+    }
+
+    /// Keeps an answer.
+    pub fn put(&mut self, generation: i64, request: &SearchRequest, answer: &SearchResponse) {
+        if self.kept.len() == KEPT {
+            self.kept.pop_front();
+        }
+        self.kept.push_back((generation, request.clone(), answer.clone()));
+    }
+
+    /// Forgets all: something changed that is no state of the index.
+    pub fn clear(&mut self) {
+        self.kept.clear();
+    }
+}

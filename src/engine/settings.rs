@@ -1,0 +1,46 @@
+//! Settings that change while a workspace is open.
+
+use std::sync::Arc;
+
+use super::{Engine, lock};
+use crate::config::Config;
+use crate::error::Error;
+
+impl Engine {
+    /// Takes new settings, from the next run and search on. A watch that goes on takes up what they change by itself:
+    /// files that other rules make ours or not, vectors of another model.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if the index would have to be made in another way, which is what opening is for.
+    pub fn configure(&self, config: &Config) -> Result<(), Error> {
+        let before = self.config();
+        let mut config = config.clone();
+        // Where storage and caches lie does not change with the settings.
+        config.walk.never_enter.clone_from(&before.walk.never_enter);
+        if config.profile() != before.profile() {
+            return Err(Error::InvalidArgument {
+                name: "config",
+                value: format!("one for an index of {}", config.profile()),
+                expected: format!("one for the open index of {}", before.profile()),
+            });
+        }
+        self.log.set_level(config.settings.vector_db.log_level);
+        let has_other_provider = config.settings.embedding != before.settings.embedding
+            || config.settings.vector_db != before.settings.vector_db;
+        let has_other_rules = config.walk != before.walk;
+        let config = Arc::new(config);
+        *lock(&self.config) = Arc::clone(&config);
+        if has_other_provider {
+            let mut providers = lock(&self.providers);
+            *providers = self.providers(&config, Some(&providers));
+        }
+        lock(&self.answers).clear();
+        if let Some(live) = &*lock(&self.live) {
+            if has_other_rules {
+                live.distrust();
+            }
+            live.wake();
+        }
+        Ok(())
+    }
+}
