@@ -8,6 +8,7 @@
 pub mod config;
 pub mod error;
 pub mod log;
+pub mod notice;
 pub mod span;
 pub mod task;
 

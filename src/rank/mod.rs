@@ -3,10 +3,17 @@
 //! In: candidates with their two scores and what is known of each chunk ([`Facts`]). Out: the best `limit`, best first,
 //! with the parts of each score. Equal scores are ordered by root, path and line, so the order does not depend on the
 //! candidates' order. Pure.
+//!
+//! [`decay`], [`diversity`] and [`spread`] are steps that are taken only where they are asked for; [`weights`] says how much
+//! each list counts.
 
+pub mod decay;
+pub mod diversity;
 mod paths;
 mod rules;
 mod select;
+pub mod spread;
+pub mod weights;
 
 use crate::chunk::ChunkKind;
 use crate::config::ranking::Constants;
