@@ -1,7 +1,12 @@
 //! Hits to results: text, line ranges, token budget.
 //!
 //! Lines become 1-based and inclusive here. A budget takes whole hits in order; the first that does not fit is cut at a
-//! line, and the rest is left out. Pure.
+//! line, and the rest is left out. [`render`] makes the text of a prompt, [`tree`] one of a workspace's folders. Pure.
+
+pub mod budget;
+pub mod comment;
+pub mod render;
+pub mod tree;
 
 use crate::span::LineRange;
 use crate::token::TokenCounter;

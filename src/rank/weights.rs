@@ -9,7 +9,7 @@ use crate::notice::Notice;
 /// Rescales the weights to sum 1. Both 0: the standard ones and the notice `WEIGHTS_ZERO`.
 #[must_use]
 pub fn resolve_weights(vector_weight: f32, text_weight: f32) -> (Weights, Option<Notice>) {
-    let clean = |weight: f32| f64::from(weight.max(0.0).min(f32::MAX));
+    let clean = |weight: f32| if weight > 0.0 { f64::from(weight.min(f32::MAX)) } else { 0.0 };
     let (vector, text) = (clean(vector_weight), clean(text_weight));
     let sum = vector + text;
     if sum > 0.0 {
