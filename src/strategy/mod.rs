@@ -2,9 +2,10 @@
 //!
 //! [`lexical`] scores chunks by their terms, [`semantic`] by the vectors of the embedded model, [`dense`] by those of a
 //! provider; each gives one number for every chunk of the snapshot, so that a candidate of either list has its exact
-//! score in the other. [`retrieve`] takes the best of the lists that count. [`literal`] answers what none understands.
+//! score in the other. [`retrieve`] takes the best of the lists that count. [`literal`] answers what none understands, [`common_files`] what the whole is about.
 //! Nothing here depends on how the chunks lie in segments.
 
+pub mod common_files;
 pub mod dense;
 pub mod lexical;
 pub mod literal;
