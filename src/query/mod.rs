@@ -1,10 +1,12 @@
 //! What is being asked for?
 //!
 //! In: the asker's words, and keywords if the caller has any. Out: a [`Query`]: the terms to look up, the names that look
-//! like identifiers, and what kind of files the asker means. [`filter`] holds the filters on path, language and kind.
+//! like identifiers, and what kind of files the asker means. [`filter`] holds the filters on path, language and kind,
+//! [`rewrite`] asks a language model for better words, where there is one.
 //! Pure. Anything is a valid query except nothing; a query of only punctuation has no terms.
 
 pub mod filter;
+pub mod rewrite;
 mod stop_words;
 
 use crate::term::{TermSplitter, fold_identifier, runs};
@@ -13,6 +15,8 @@ use crate::term::{TermSplitter, fold_identifier, runs};
 pub const MAX_QUERY_BYTES: usize = 8 * 1024;
 /// More terms than this add time, not sense. The rarest would be the best to keep, but the first name the matter.
 const MAX_TERMS: usize = 64;
+/// What a variation of a keyword counts for beside the keyword: nobody wrote it. Unmeasured.
+const VARIATION_WEIGHT: f32 = 0.5;
 
 /// A question, understood.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +40,7 @@ pub struct Query {
 pub struct QueryTerm {
     /// As in the index.
     pub term: String,
-    /// 1 for a word of the question.
+    /// 1 for a word of the question or a keyword, less for a variation of a keyword.
     pub weight: f32,
     /// Whether it is the whole of a compound identifier whose parts are terms too.
     pub is_compound: bool,
@@ -68,9 +72,32 @@ pub struct Intent {
     pub benchmarks: bool,
 }
 
+/// A word to look for, and other forms of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Keyword {
+    /// A word, a name, or a few words.
+    pub word: String,
+    /// Other forms or synonyms.
+    pub variations: Vec<String>,
+}
+
 /// Understands `text`. `keywords` count like words of the question that it does not have.
 #[must_use]
 pub fn parse(text: &str, keywords: &[String]) -> Query {
+    let words: Vec<&str> = keywords.iter().map(String::as_str).collect();
+    parse_words(text, &words, &[])
+}
+
+/// As [`parse`], with keywords that have variations. All keywords come before the first variation. A variation counts for
+/// less, and it is no name that is asked for.
+#[must_use]
+pub fn parse_keywords(text: &str, keywords: &[Keyword]) -> Query {
+    let words: Vec<&str> = keywords.iter().map(|keyword| keyword.word.as_str()).collect();
+    let variations = keywords.iter().flat_map(|keyword| &keyword.variations);
+    parse_words(text, &words, &variations.map(String::as_str).collect::<Vec<_>>())
+}
+
+fn parse_words(text: &str, keywords: &[&str], variations: &[&str]) -> Query {
     let is_cut = text.trim().len() > MAX_QUERY_BYTES;
     let text = cut(text.trim_start(), MAX_QUERY_BYTES).trim().to_owned();
     let is_symbol = !text.contains(char::is_whitespace);
@@ -83,26 +110,43 @@ pub fn parse(text: &str, keywords: &[String]) -> Query {
         text: String::new(),
     };
     let mut splitter = TermSplitter::new();
-    query.add_words(&text, &mut splitter, true);
+    query.add_identifiers(&text);
+    query.add_terms(&text, &mut splitter, true, 1.0);
     if query.terms.is_empty() {
-        query.add_words(&text, &mut splitter, false);
+        query.add_terms(&text, &mut splitter, false, 1.0);
     }
     let mut bytes_left = MAX_QUERY_BYTES;
     for keyword in keywords {
         let part = cut(keyword, bytes_left);
         query.is_cut |= part.len() < keyword.len();
         bytes_left -= part.len();
-        query.add_words(part, &mut splitter, true);
+        query.add_identifiers(part);
+        query.add_terms(part, &mut splitter, true, 1.0);
+    }
+    for variation in variations {
+        let part = cut(variation, bytes_left);
+        query.is_cut |= part.len() < variation.len();
+        bytes_left -= part.len();
+        query.add_terms(part, &mut splitter, true, VARIATION_WEIGHT);
     }
     query.text = text;
     query
 }
 
 impl Query {
-    fn add_words(&mut self, text: &str, splitter: &mut TermSplitter, drop_stop_words: bool) {
+    fn add_identifiers(&mut self, text: &str) {
         for word in text.split_whitespace() {
             self.add_identifier(word);
         }
+    }
+
+    fn add_terms(
+        &mut self,
+        text: &str,
+        splitter: &mut TermSplitter,
+        drop_stop_words: bool,
+        weight: f32,
+    ) {
         let is_symbol = self.is_symbol;
         runs(text, |_, run| {
             if drop_stop_words && !is_symbol && stop_words::is_stop_word(run) {
@@ -123,7 +167,7 @@ impl Query {
                 if self.terms.len() == MAX_TERMS {
                     self.is_cut = true;
                 } else {
-                    self.terms.push(QueryTerm { term, weight: 1.0, is_compound });
+                    self.terms.push(QueryTerm { term, weight, is_compound });
                 }
             }
         });
@@ -274,6 +318,44 @@ mod tests {
     fn keywords_add_terms() {
         let query = parse("log in", &["authenticate".into()]);
         assert!(query.terms.iter().any(|t| t.term == "authent"));
+    }
+
+    #[test]
+    fn variations_weigh_less_and_name_nothing() {
+        let keyword = |word: &str, variations: &[&str]| Keyword {
+            word: word.into(),
+            variations: variations.iter().map(|&variation| variation.into()).collect(),
+        };
+        let keywords = [
+            keyword("authenticate", &["signIn", "login", "logs"]),
+            keyword("sessionStore", &["login", "authentication"]),
+        ];
+        let query = parse_keywords("who may log in", &keywords);
+        let found: Vec<(&str, f32)> =
+            query.terms.iter().map(|term| (term.term.as_str(), term.weight)).collect();
+        let expect = [
+            ("log", 1.0),
+            ("authent", 1.0),
+            ("session", 1.0),
+            ("store", 1.0),
+            ("sessionstore", 1.0),
+            ("sign", 0.5),
+            ("in", 0.5),
+            ("signin", 0.5),
+            ("login", 0.5),
+        ];
+        assert_eq!(found, expect);
+        let names: Vec<&str> = query.identifiers.iter().map(|name| name.name.as_str()).collect();
+        assert_eq!(names, ["sessionStore"]);
+    }
+
+    #[test]
+    fn calls_without_variations_are_as_ever() {
+        for text in ["where is it", "parseUrl", "log in", "", "std::vec<int>"] {
+            assert_eq!(parse_keywords(text, &[]), parse(text, &[]), "{text:?}");
+            let keyword = Keyword { word: "fooBar".into(), variations: Vec::new() };
+            assert_eq!(parse_keywords(text, &[keyword]), parse(text, &["fooBar".into()]));
+        }
     }
 
     #[test]

@@ -64,6 +64,13 @@ impl<'q> WordMatcher<'q> {
         self.known.insert(name.to_owned(), (matched, n_words));
         (matched, n_words)
     }
+
+    /// What the terms of `matched` (a bit each) weigh together: their number, where all are words of the question.
+    fn weight(&self, matched: u64) -> f32 {
+        let is_matched = |at: usize| matched & (1 << at) != 0;
+        let terms = self.query.terms.iter().enumerate();
+        terms.filter(|&(at, _)| is_matched(at)).map(|(_, term)| term.weight).sum()
+    }
 }
 
 /// Scores all candidates.
@@ -74,7 +81,9 @@ pub fn score(
     constants: &Constants,
 ) -> Vec<Scored> {
     let mut words = WordMatcher::new(query);
-    let n_words = query.terms.iter().filter(|term| !term.is_compound).count().max(1) as f32;
+    // A word of the question weighs 1; a variation of a keyword makes a match less complete only as far as it counts.
+    let of_words = query.terms.iter().filter(|term| !term.is_compound);
+    let n_words = of_words.map(|term| term.weight).sum::<f32>().max(1.0);
     let base = |facts: &Facts| weights.text * facts.lexical + weights.vector * facts.semantic;
     let mut file_totals: HashMap<u32, f32> = HashMap::new();
     for facts in candidates {
@@ -138,7 +147,7 @@ fn definition(
             exact * likeness
         } else {
             let (matched, n_parts) = words.matches(symbol);
-            let n_matched = matched.count_ones() as f32;
+            let n_matched = words.weight(matched);
             let of_name = n_matched / (n_parts as f32).max(1.0);
             let of_query = n_matched / n_words;
             constants.definition_words * of_name * of_query.sqrt()
@@ -178,10 +187,10 @@ fn path_words(
         _ => stem,
     };
     let (in_stem, n_parts) = words.matches(stem);
-    let of_stem = in_stem.count_ones() as f32 / (n_parts as f32).max(1.0);
-    let of_query = in_stem.count_ones() as f32 / n_words;
+    let of_stem = words.weight(in_stem) / (n_parts as f32).max(1.0);
+    let of_query = words.weight(in_stem) / n_words;
     let (in_folders, _) = words.matches(folders);
-    let in_folders = (in_folders & !in_stem).count_ones() as f32 / n_words;
+    let in_folders = words.weight(in_folders & !in_stem) / n_words;
     constants.stem_words * of_stem * of_query.sqrt() + constants.folder_words * in_folders
 }
 
