@@ -43,6 +43,9 @@ pub fn request(query: &str, limit: usize, strategy: Strategy) -> SearchRequest {
         languages: Vec::new(),
         kinds: Vec::new(),
         explain: false,
+        rewrite: true,
+        history: Vec::new(),
+        attached: Vec::new(),
     }
 }
 

@@ -5,7 +5,9 @@
 use std::time::Duration;
 
 use super::PerformanceMode;
-use super::settings::{EmbeddingModelChoice, LogLevel, Metered, ProgressLocation, Settings};
+use super::settings::{
+    EmbeddingModelChoice, LogLevel, Metered, ProgressLocation, RewriteWhen, Settings,
+};
 
 /// A value of a setting.
 #[derive(Clone, Debug, PartialEq)]
@@ -159,6 +161,11 @@ impl Named for Metered {
         &[("auto", Self::Auto), ("yes", Self::Yes), ("no", Self::No)];
 }
 
+impl Named for RewriteWhen {
+    const NAMES: &'static [(&'static str, Self)] =
+        &[("never", Self::Never), ("needed", Self::Needed), ("always", Self::Always)];
+}
+
 fn name_of<T: Named>(value: T) -> Value {
     let found = T::NAMES.iter().find(|(_, known)| *known == value);
     Value::Text(found.map(|(name, _)| (*name).to_owned()).unwrap_or_default())
@@ -257,7 +264,14 @@ macro_rules! named_field {
         }
     )*};
 }
-named_field!(EmbeddingModelChoice, ProgressLocation, PerformanceMode, LogLevel, Metered);
+named_field!(
+    EmbeddingModelChoice,
+    ProgressLocation,
+    PerformanceMode,
+    LogLevel,
+    Metered,
+    RewriteWhen
+);
 
 macro_rules! keys {
     ($($name:literal, $($field:ident).+, $kind:expr, $about:literal;)*) => {
@@ -335,6 +349,10 @@ pub const KEYS: &[Key] = keys![
     "embedding.maxFiles", embedding.max_files, Kind::Integer(0, 1_000_000, "files"), "Up to so many files are embedded unasked by a provider that somebody pays for.";
     "embedding.maxFilesAllowed", embedding.max_files_allowed, Kind::Integer(0, 1_000_000, "files"), "The same where large workspaces are allowed.";
     "embedding.allowLarge", embedding.allow_large, Kind::Flag, "Large workspaces are allowed.";
+    "query.rewrite", query.rewrite, Kind::Choice(&["never", "needed", "always"]), "When a language model, if there is one, puts a question in other words; `needed`: if it points elsewhere (\"it\", \"that\") or follows others.";
+    "query.keywords", query.keywords, Kind::Flag, "A language model, if there is one, names keywords for every question.";
+    "query.intent", query.intent, Kind::Flag, "A language model, if there is one, tells what kind of answer is wanted.";
+    "query.wait", query.wait, WAIT, "So long a language model is waited for.";
 ];
 
 #[cfg(test)]

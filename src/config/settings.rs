@@ -20,6 +20,32 @@ pub struct Settings {
     pub cascade: Cascade,
     /// The provider of vectors.
     pub embedding: Embedding,
+    /// What a language model is asked for, if there is one.
+    pub query: QueryUnderstanding,
+}
+
+/// What a language model is asked for: `query.*`. Limits not named here are constants of [`crate::query::rewrite`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryUnderstanding {
+    /// When it is asked to put the question in other words.
+    pub rewrite: RewriteWhen,
+    /// Whether it is asked for keywords, which is for every question.
+    pub keywords: bool,
+    /// Whether it is asked what kind of answer is wanted.
+    pub intent: bool,
+    /// So long it is waited for. Unmeasured.
+    pub wait: Duration,
+}
+
+/// When a language model is asked to put a question in other words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RewriteWhen {
+    /// Never.
+    Never,
+    /// Where the question needs it: there is a conversation before it, or it points elsewhere ("it", "that").
+    Needed,
+    /// For every question.
+    Always,
 }
 
 /// Who makes the vectors.
@@ -303,6 +329,12 @@ impl Settings {
                 max_files: 750,
                 max_files_allowed: 50_000,
                 allow_large: false,
+            },
+            query: QueryUnderstanding {
+                rewrite: RewriteWhen::Needed,
+                keywords: true,
+                intent: false,
+                wait: Duration::from_secs(4),
             },
         }
     }

@@ -6,77 +6,57 @@ use super::local::Found;
 use super::question::Question;
 use super::types::Hit;
 use crate::error::Error;
-use crate::present::{Fit, fit, one_based};
+use crate::present::budget::Budget;
+use crate::present::{Fit, one_based};
 use crate::rank::Ranked;
 use crate::span::{ByteRange, LineRange};
 use crate::store::codec::ChunkRecord;
 use crate::store::{FileRow, Snapshot};
-use crate::token::TokenCounter;
 
 /// What is shown.
 #[derive(Default)]
 pub struct Shown {
     /// Best first.
     pub hits: Vec<Hit>,
-    /// Tokens of their texts, if there was a budget.
-    pub tokens: Option<u64>,
+    /// Tokens of their texts.
+    pub tokens: u64,
     /// Hits without room.
     pub omitted_hits: u64,
     /// Lines of the last hit without room.
     pub omitted_lines: u64,
 }
 
-/// Takes texts until the tokens are used up.
-pub struct Budget {
-    total: Option<usize>,
-    left: usize,
-    counter: TokenCounter,
+/// Takes hits until the tokens are used up.
+pub struct Taker {
+    budget: Budget,
     shown: Shown,
-    is_full: bool,
 }
 
-impl Budget {
+impl Taker {
     /// A budget of so many tokens, or of any number.
     pub fn new(tokens: Option<usize>) -> Self {
-        Self {
-            total: tokens,
-            left: tokens.unwrap_or_default(),
-            counter: TokenCounter::new(),
-            shown: Shown::default(),
-            is_full: false,
-        }
+        Self { budget: Budget::new(tokens), shown: Shown::default() }
     }
 
     /// Adds a hit: whole, or its first lines, or not at all.
     pub fn add(&mut self, mut hit: Hit) {
-        if self.is_full {
-            self.shown.omitted_hits += 1;
-            return;
-        }
-        if self.total.is_some() {
-            match fit(&hit.text, self.left, &self.counter) {
-                Fit::Whole(n) => self.left -= n,
-                Fit::Cut { n_bytes, n_lines } => {
-                    hit.text.truncate(n_bytes);
-                    self.left -= self.counter.count(&hit.text).min(self.left);
-                    let end_line = hit.start_line + n_lines as u32 - 1;
-                    self.shown.omitted_lines = u64::from(hit.end_line.saturating_sub(end_line));
-                    hit.end_line = end_line;
-                    self.is_full = true;
-                }
-                Fit::Nothing => {
-                    self.is_full = true;
-                    self.shown.omitted_hits += 1;
-                    return;
-                }
+        match self.budget.take(&hit.text) {
+            Fit::Whole(_) => {}
+            Fit::Cut { n_bytes, n_lines } => {
+                hit.text.truncate(n_bytes);
+                hit.end_line = hit.start_line + n_lines as u32 - 1;
             }
+            Fit::Nothing => return,
         }
         self.shown.hits.push(hit);
     }
 
     /// What was taken.
     pub fn finish(mut self) -> Shown {
-        self.shown.tokens = self.total.map(|total| (total - self.left) as u64);
+        let report = self.budget.report();
+        self.shown.tokens = report.tokens as u64;
+        self.shown.omitted_hits = report.n_omitted as u64;
+        self.shown.omitted_lines = report.n_cut_lines as u64;
         self.shown
     }
 }
@@ -90,7 +70,7 @@ pub fn show(
     question: &Question<'_>,
     found: &Found,
 ) -> Result<Shown, Error> {
-    let mut budget = Budget::new(question.request.token_budget);
+    let mut taker = Taker::new(question.request.token_budget);
     for hit in &found.ranked {
         let record = &found.records[hit.candidate];
         let (bytes, lines) = hit.merged.iter().map(|&at| &found.records[at]).fold(
@@ -103,9 +83,9 @@ pub fn show(
         let mut text = snapshot.text(connection, file, bytes)?;
         text.truncate(text.trim_end_matches(['\n', '\r']).len());
         let explain = question.request.explain;
-        budget.add(hit_of(snapshot, file, record, hit, one_based(lines), text, explain));
+        taker.add(hit_of(snapshot, file, record, hit, one_based(lines), text, explain));
     }
-    Ok(budget.finish())
+    Ok(taker.finish())
 }
 
 fn hit_of(

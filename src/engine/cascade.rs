@@ -18,6 +18,7 @@ use super::types::{Attempt, Degradation, Outcome, SearchResponse, Strategy};
 use super::{Engine, milliseconds};
 use crate::config::Config;
 use crate::error::Error;
+use crate::query::rewrite::{Rewritten, SearchIntent};
 use crate::strategy::Vectors;
 use crate::task::CancelToken;
 
@@ -146,7 +147,7 @@ impl Engine {
         Ok(match whole {
             Whole::Shown(shown) => {
                 let n = shown.hits.len();
-                let tokens = shown.tokens.unwrap_or_default();
+                let tokens = shown.tokens;
                 let reason = format!("{n} files with {tokens} tokens: all of it");
                 tries.add("full", Outcome::Answered, reason, started);
                 Some(Answer { strategy: "full", shown, notices: Vec::new() })
@@ -223,6 +224,7 @@ impl Engine {
                 let shown = answer::show((snapshot, connection), search.question, &found)?;
                 let n_ranked = found.ranked.len();
                 if walk.answers(way, found.has_vector, n_ranked, since) {
+                    walk.notices.extend(found.notice.map(Degradation::from));
                     let notices = walk.finish(way, n_ranked > 0 && shown.hits.is_empty());
                     return Ok(Answer { strategy: way.name(), shown, notices });
                 }
@@ -429,11 +431,14 @@ impl Answer {
     pub fn into_response(
         self,
         question: &Question<'_>,
+        understood: &Rewritten,
         tries: Tries,
         started: Instant,
     ) -> (SearchResponse, bool) {
-        let may_be_kept = !tries.has_failed() && self.notices.is_empty();
-        let mut degraded = Vec::new();
+        let may_be_kept =
+            !tries.has_failed() && self.notices.is_empty() && understood.notices.is_empty();
+        let mut degraded: Vec<Degradation> =
+            understood.notices.iter().cloned().map(Degradation::from).collect();
         if question.query.is_cut {
             degraded.push(Degradation {
                 code: "QUERY_CUT",
@@ -443,6 +448,9 @@ impl Answer {
         degraded.extend(self.notices);
         let response = SearchResponse {
             query: question.request.query.clone(),
+            question: question.query.text.clone(),
+            keywords: understood.keywords.clone(),
+            intent: understood.intent.map(SearchIntent::name),
             strategy: self.strategy,
             tried: tries.list,
             took_ms: milliseconds(started),

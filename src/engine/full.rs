@@ -4,7 +4,7 @@
 
 use rusqlite::Connection;
 
-use super::answer::{Budget, Shown};
+use super::answer::{Shown, Taker};
 use super::question::Question;
 use super::reader::View;
 use crate::chunk::ChunkKind;
@@ -59,7 +59,7 @@ pub fn whole(
         return Ok(Whole::Not("whole files are of no kind; a kind was asked for".into()));
     }
     let counter = TokenCounter::new();
-    let mut budget = Budget::new(question.request.token_budget);
+    let mut taker = Taker::new(question.request.token_budget);
     let mut n_tokens = 0;
     for file in files {
         cancel.check()?;
@@ -77,7 +77,7 @@ pub fn whole(
         if n_tokens >= max_tokens {
             return Ok(Whole::Not(format!("{max_tokens} tokens or more")));
         }
-        budget.add(Hit {
+        taker.add(Hit {
             root: snapshot.root_path(file.root).to_owned(),
             path: file.meta.path.clone(),
             start_line: 1,
@@ -90,7 +90,5 @@ pub fn whole(
             explanation: Vec::new(),
         });
     }
-    let mut shown = budget.finish();
-    shown.tokens = Some(n_tokens as u64);
-    Ok(Whole::Shown(shown))
+    Ok(Whole::Shown(taker.finish()))
 }

@@ -1,6 +1,7 @@
 //! The ways of searching that need nothing but the index, on one state of it.
 
 use std::collections::HashSet;
+use std::time::SystemTime;
 
 use rusqlite::Connection;
 
@@ -8,6 +9,11 @@ use super::question::Question;
 use crate::config::Config;
 use crate::config::ranking::Weights;
 use crate::error::Error;
+use crate::notice::Notice;
+use crate::rank::decay::decay;
+use crate::rank::diversity::diversify;
+use crate::rank::spread::at_least;
+use crate::rank::weights::resolve_weights;
 use crate::rank::{self, Facts, Ranked};
 use crate::source::Language;
 use crate::store::Snapshot;
@@ -15,6 +21,12 @@ use crate::store::codec::ChunkRecord;
 use crate::strategy::semantic::Statistics;
 use crate::strategy::{self, Candidate, Lists, Retrieval, Vectors};
 use crate::task::CancelToken;
+
+/// Hits that decay and diversity choose from, as a multiple of those wanted. Source: the candidates of OpenClaw's options of
+/// the same names; unmeasured.
+const POOL: usize = 4;
+/// Common files that stand in for hits. Source: CodeBuddy names six kinds.
+const MOST_COMMON_FILES: usize = 6;
 
 /// A way of searching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +83,8 @@ pub struct Found {
     pub ranked: Vec<Ranked>,
     /// Whether vectors took part.
     pub has_vector: bool,
+    /// What a person should know of the settings.
+    pub notice: Option<Notice>,
 }
 
 /// Searches in this way.
@@ -120,14 +134,74 @@ pub fn find(
         constants,
     };
     let found = strategy::retrieve(cancel, &retrieval)?.ok_or(Error::Cancelled)?;
-    let weights = match way {
-        Way::Embeddings => Weights { vector: 1.0, text: 0.0 },
-        Way::Hybrid | Way::Words if found.has_vector => hybrid_weights(config),
-        _ => Weights { vector: 0.0, text: 1.0 },
+    let hybrid = &config.settings.hybrid_search;
+    let (weights, notice) = match way {
+        Way::Embeddings => (Weights { vector: 1.0, text: 0.0 }, None),
+        Way::Hybrid | Way::Words if found.has_vector => {
+            resolve_weights(hybrid.vector_weight, hybrid.text_weight)
+        }
+        _ => (Weights { vector: 0.0, text: 1.0 }, None),
     };
-    let mut result = ranked(place, question, found.list, weights, limit)?;
+    let is_refined = way == Way::Hybrid && (hybrid.mmr_enabled || hybrid.temporal_decay_enabled);
+    let wanted = if is_refined { limit.saturating_mul(POOL) } else { limit };
+    let mut result = ranked(place, question, found.list, weights, wanted)?;
     result.has_vector = found.has_vector;
+    result.notice = notice;
+    if is_refined {
+        refine(place, &mut result, limit)?;
+    }
+    if cascade.min_score_share > 0.0 {
+        let scores: Vec<f32> = result.ranked.iter().map(|hit| hit.score).collect();
+        let kept = at_least(&scores, cascade.min_score_share);
+        result.ranked = kept.into_iter().map(|at| result.ranked[at].clone()).collect();
+    }
     Ok(result)
+}
+
+/// Lets scores decay with the age of their files, and prefers hits that differ, as the settings say; the best `limit` stay.
+fn refine(place: Place<'_>, found: &mut Found, limit: usize) -> Result<(), Error> {
+    let hybrid = &place.config.settings.hybrid_search;
+    let file_of = |found: &Found, hit: &Ranked| {
+        &place.snapshot.files[found.facts[hit.candidate].file as usize]
+    };
+    if hybrid.temporal_decay_enabled {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let now_ns = i64::try_from(now.as_nanos()).unwrap_or(i64::MAX);
+        let hits: Vec<(f32, i64)> =
+            found.ranked.iter().map(|hit| (hit.score, file_of(found, hit).meta.mtime_ns)).collect();
+        let decayed = decay(&hits, now_ns, f64::from(hybrid.half_life_days));
+        for (hit, score) in found.ranked.iter_mut().zip(decayed) {
+            if hit.score > 0.0 {
+                hit.parts.push(("age", f64::from(score / hit.score)));
+            }
+            hit.score = score;
+        }
+        // Stable: what is equally good stays in its order.
+        found.ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
+    }
+    if hybrid.mmr_enabled {
+        let texts = found
+            .ranked
+            .iter()
+            .map(|hit| {
+                let bytes = found.records[hit.candidate].bytes;
+                place.snapshot.text(place.connection, file_of(found, hit), bytes)
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let hits: Vec<(f32, &str)> =
+            found.ranked.iter().zip(&texts).map(|(hit, text)| (hit.score, text.as_str())).collect();
+        let taken = diversify(&hits, hybrid.mmr_lambda, limit);
+        found.ranked = taken
+            .into_iter()
+            .map(|taken| {
+                let mut hit = found.ranked[taken.at].clone();
+                hit.parts.push(("likeness", taken.likeness));
+                hit
+            })
+            .collect();
+    }
+    found.ranked.truncate(limit);
+    Ok(())
 }
 
 fn ranked(
@@ -139,25 +213,42 @@ fn ranked(
 ) -> Result<Found, Error> {
     let (facts, records) = facts(place.snapshot, place.connection, &list)?;
     let ranked = rank::rank(&question.query, &facts, weights, limit, &place.config.ranking);
-    Ok(Found { facts, records, ranked, has_vector: false })
-}
-
-/// The weights of the settings, rescaled to sum 1; both 0 are the standard ones.
-fn hybrid_weights(config: &Config) -> Weights {
-    let hybrid = &config.settings.hybrid_search;
-    let sum = hybrid.vector_weight + hybrid.text_weight;
-    if sum > 0.0 {
-        Weights { vector: hybrid.vector_weight / sum, text: hybrid.text_weight / sum }
-    } else {
-        let vector = config.ranking.vector_weight;
-        Weights { vector, text: 1.0 - vector }
-    }
+    Ok(Found { facts, records, ranked, ..Found::default() })
 }
 
 /// The beginnings of files that tell what a project is.
 fn common_files(place: Place<'_>, question: &Question<'_>, limit: usize) -> Result<Found, Error> {
-    let _ = (place, question, limit);
-    Ok(Found::default())
+    let snapshot = place.snapshot;
+    let with_text: Vec<u32> = (0u32..)
+        .zip(&snapshot.files)
+        .filter(|(_, file)| file.n_chunks > 0)
+        .filter(|(_, file)| question.filter.allows_file(&file.meta.path, file.meta.language))
+        .map(|(at, _)| at)
+        .collect();
+    let paths: Vec<&str> =
+        with_text.iter().map(|&at| snapshot.files[at as usize].meta.path.as_str()).collect();
+    let best = strategy::common_files::common_files(&paths, limit.min(MOST_COMMON_FILES));
+    let mut list: Vec<Candidate> = best
+        .iter()
+        .map(|&at| {
+            let file = with_text[at];
+            let chunk = snapshot.files[file as usize].first_chunk;
+            Candidate { chunk, file, lexical: 1.0, semantic: 0.0 }
+        })
+        .collect();
+    let order: Vec<u32> = list.iter().map(|candidate| candidate.chunk).collect();
+    list.sort_unstable_by_key(|candidate| (candidate.file, candidate.chunk));
+    let (facts, records) = facts(snapshot, place.connection, &list)?;
+    let ranked = order
+        .iter()
+        .enumerate()
+        .filter_map(|(place, chunk)| {
+            let candidate = list.iter().position(|candidate| candidate.chunk == *chunk)?;
+            let score = 1.0 / (place + 1) as f32;
+            Some(Ranked { candidate, merged: Vec::new(), score, parts: Vec::new() })
+        })
+        .collect();
+    Ok(Found { facts, records, ranked, ..Found::default() })
 }
 
 /// What the rules need to know of each candidate, and its record. Candidates are ordered by chunk.

@@ -21,6 +21,7 @@ mod status;
 mod storage;
 mod turn;
 mod types;
+mod understand;
 mod watch;
 
 use std::path::{Path, PathBuf};
@@ -51,6 +52,7 @@ use crate::error::{Error, Fault};
 use crate::index::{self, root_key};
 use crate::log::Log;
 use crate::present::one_based;
+use crate::query::Keyword;
 use crate::source::{self, Loaded};
 use crate::store::{Controls, Database, EmbeddingCache, Snapshot, StoreError};
 use crate::task::{CancelToken, Progress, ProgressSink};
@@ -226,7 +228,7 @@ impl Engine {
     ) -> Result<SearchResponse, Error> {
         let started = Instant::now();
         let config = self.config();
-        let question = Question::new(request)?;
+        Question::new(request)?;
         let generation = self.read(|view, _| {
             view.snapshot.require_complete()?;
             Ok(view.snapshot.generation)
@@ -238,10 +240,17 @@ impl Engine {
             known.took_ms = milliseconds(started);
             return Ok(known);
         }
+        let understood = self.understand(cancel, request, &config);
+        cancel.check()?;
+        let keywords: &[Keyword] = if understood.is_by_model { &understood.keywords } else { &[] };
+        let mut question = Question::understood(request, &understood.question, keywords)?;
+        if let Some(intent) = understood.intent {
+            intent.add_to(&mut question.query.intent);
+        }
         let mut tries = Tries::default();
         let search = Search { question: &question, config: &config, only: None };
         let answer = self.decide(cancel, &search, &mut tries)?;
-        let (response, may_be_kept) = answer.into_response(&question, tries, started);
+        let (response, may_be_kept) = answer.into_response(&question, &understood, tries, started);
         self.log.say(LogLevel::Debug, || {
             let tried: Vec<String> = response
                 .tried

@@ -4,7 +4,7 @@ use super::types::SearchRequest;
 use crate::config::Config;
 use crate::error::Error;
 use crate::query::filter::{BadFilter, Filter};
-use crate::query::{self, Query};
+use crate::query::{self, Keyword, Query};
 
 /// More hits than this are not an answer to a question.
 pub const MAX_LIMIT: usize = 1000;
@@ -34,7 +34,23 @@ impl<'a> Question<'a> {
     /// # Errors
     /// An empty query, a limit out of bounds, an unknown filter.
     pub fn new(request: &'a SearchRequest) -> Result<Self, Error> {
-        let query = query::parse(&request.query, &request.keywords);
+        Self::understood(request, &request.query, &[])
+    }
+
+    /// As [`Question::new`], with the question and keywords of a language model.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn understood(
+        request: &'a SearchRequest,
+        question: &str,
+        keywords: &[Keyword],
+    ) -> Result<Self, Error> {
+        let of_caller = request.keywords.iter();
+        let mut all: Vec<Keyword> =
+            of_caller.map(|word| Keyword { word: word.clone(), variations: Vec::new() }).collect();
+        all.extend_from_slice(keywords);
+        let query = query::parse_keywords(question, &all);
         if query.is_blank() {
             return Err(Error::EmptyQuery);
         }

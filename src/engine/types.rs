@@ -7,6 +7,9 @@ use std::sync::Arc;
 use crate::config::Config;
 use crate::embed::provider::Embedder;
 use crate::log::LogSink;
+use crate::notice::Notice;
+use crate::query::Keyword;
+use crate::query::rewrite::{LanguageModel, Turn};
 use crate::task::Progress;
 
 /// How to open a workspace.
@@ -29,6 +32,8 @@ pub struct OpenOptions {
 pub struct Parts {
     /// Makes vectors, in place of what the settings name.
     pub embedder: Option<Arc<dyn Embedder>>,
+    /// Helps to understand questions.
+    pub language_model: Option<Arc<dyn LanguageModel>>,
     /// Where the log goes.
     pub log: Option<Arc<dyn LogSink>>,
 }
@@ -38,6 +43,7 @@ impl fmt::Debug for Parts {
         formatter
             .debug_struct("Parts")
             .field("embedder", &self.embedder)
+            .field("language_model", &self.language_model)
             .field("has_log", &self.log.is_some())
             .finish()
     }
@@ -50,6 +56,12 @@ pub struct Degradation {
     pub code: &'static str,
     /// For a person.
     pub message: String,
+}
+
+impl From<Notice> for Degradation {
+    fn from(notice: Notice) -> Self {
+        Self { code: notice.code, message: notice.message }
+    }
 }
 
 /// A path that is not in the index, and why.
@@ -137,6 +149,12 @@ pub struct SearchRequest {
     pub kinds: Vec<String>,
     /// Ask why each hit stands where it stands.
     pub explain: bool,
+    /// Whether a language model may help, if there is one.
+    pub rewrite: bool,
+    /// The conversation so far, oldest first, from which a language model tells what the question means.
+    pub history: Vec<Turn>,
+    /// Paths of what the asker has selected or attached.
+    pub attached: Vec<String>,
 }
 
 /// One hit.
@@ -169,6 +187,13 @@ pub struct Hit {
 pub struct SearchResponse {
     /// The question as asked.
     pub query: String,
+    /// The question that was searched for: as a language model put it, or as asked.
+    pub question: String,
+    /// What was looked for beside it, most relevant first: as a language model or the caller named it, or the words of the
+    /// question that matter.
+    pub keywords: Vec<Keyword>,
+    /// What kind of answer is wanted, if a language model was asked.
+    pub intent: Option<&'static str>,
     /// The strategy that answered.
     pub strategy: &'static str,
     /// What was tried, in order, the last of them with success if there are hits.
@@ -179,8 +204,8 @@ pub struct SearchResponse {
     pub degraded: Vec<Degradation>,
     /// Best first; in the order of their paths if the strategy is `full`.
     pub hits: Vec<Hit>,
-    /// o200k tokens of their texts; counted only under a token budget.
-    pub tokens: Option<u64>,
+    /// o200k tokens of their texts.
+    pub tokens: u64,
     /// Hits that the token budget had no room for.
     pub omitted_hits: u64,
     /// Lines of the last hit that it had no room for.

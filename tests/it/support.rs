@@ -167,6 +167,9 @@ pub fn ask(query: &str) -> SearchRequest {
         languages: Vec::new(),
         kinds: Vec::new(),
         explain: false,
+        rewrite: true,
+        history: Vec::new(),
+        attached: Vec::new(),
     }
 }
 

@@ -30,6 +30,7 @@ use self::parse::Reply;
 use self::pending::{Answer, ask, child_of};
 pub use super::Keyword;
 use super::{MAX_QUERY_BYTES, cut};
+pub use crate::config::settings::RewriteWhen;
 use crate::notice::Notice;
 use crate::task::CancelToken;
 
@@ -55,18 +56,6 @@ pub struct RewriteInput<'a> {
     pub tree: Option<&'a str>,
     /// Whether something is attached that the question may speak of: a file, a selection.
     pub has_attachments: bool,
-}
-
-/// When a model is asked to rewrite.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RewriteWhen {
-    /// Never.
-    Never,
-    /// Where the question needs it: there is a conversation before it, it points elsewhere ([`refers_elsewhere`]), or
-    /// keywords of a model are wanted.
-    Needed,
-    /// For every question.
-    Always,
 }
 
 /// Bounds of what a model is asked.
@@ -122,6 +111,8 @@ pub struct Rewritten {
     pub question: String,
     /// The most relevant first; of the model, or local.
     pub keywords: Vec<Keyword>,
+    /// Whether a model has helped, so that the keywords may say more than the question.
+    pub is_by_model: bool,
     /// What kind of answer is wanted, where a model was asked and said so.
     pub intent: Option<SearchIntent>,
     /// `QUERY_NOT_REWRITTEN` and `QUERY_INTENT_UNKNOWN`, where a model was asked in vain.
@@ -143,6 +134,7 @@ pub fn rewrite(
     let mut rewritten = Rewritten {
         question: input.question.to_owned(),
         keywords: local_keywords(asked),
+        is_by_model: false,
         intent: None,
         notices: Vec::new(),
     };
@@ -249,6 +241,7 @@ fn use_answer(rewritten: &mut Rewritten, asked: &str, answer: &Answer, options: 
     };
     rewritten.keywords = with_lost(asked, &question, keywords, limits.max_keywords);
     rewritten.question = question;
+    rewritten.is_by_model = true;
 }
 
 /// The keywords, with what the asker wrote as a name and the new question has not, first: nothing is more relevant. Of
