@@ -38,6 +38,8 @@ pub mod strategy;
 
 pub mod present;
 
+pub mod remote;
+
 pub mod engine;
 
 #[cfg(feature = "binding")]
