@@ -17,6 +17,7 @@ mod interrupt;
 mod opens;
 mod provided;
 mod ranking;
+mod remote;
 mod support;
 mod threads;
 mod tidy;
