@@ -40,6 +40,9 @@ pub(super) fn all<T: Send + 'static>(
     limit_ms: u64,
     calls: Vec<Call<T>>,
 ) -> Vec<Result<T, RemoteError>> {
+    if cancel.is_cancelled() {
+        return calls.into_iter().map(|_| Err(RemoteError::Cancelled)).collect();
+    }
     let begun = Instant::now();
     let limit = Duration::from_millis(limit_ms);
     let token = child(cancel);

@@ -126,9 +126,8 @@ pub fn merge<H>(
     let has_local = local.is_some();
     let mut remote: Vec<MergedHit<H>> = remote
         .into_iter()
-        .filter(|hit| {
-            !gone.contains(&hit.file) && !(has_local && searched_here.contains(&hit.file))
-        })
+        .filter(|hit| !gone.contains(&hit.file))
+        .filter(|hit| !has_local || !searched_here.contains(&hit.file))
         .map(|hit| MergedHit {
             file: hit.file,
             lines: hit.lines,

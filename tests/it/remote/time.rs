@@ -82,5 +82,5 @@ fn what_is_cancelled_before_it_begins_asks_nobody() {
     let world = World::new(&["app"]);
     world.cancel.cancel();
     world.check_gate(Gate::Cancelled, "");
-    assert!(world.server.requests("search/acme/app").is_empty());
+    assert!(world.server.requests("status/acme/app").is_empty());
 }
