@@ -2,7 +2,8 @@
 //!
 //! The rooms, in the order data flows:
 //! walk -> source -> chunk -> token/term/embed -> store -> watch -> index -> query -> strategy -> rank -> present,
-//! with `engine` as the facade over them and `binding` as the only room that knows Node.
+//! with `remote` beside them for an index on a server, `engine` as the facade over them and `binding` as the only room
+//! that knows Node.
 //! docs/ARCHITECTURE.md says what each may assume.
 
 pub mod config;

@@ -23,8 +23,8 @@ fn results_are_in_the_order_of_the_calls_and_hangs_are_left_behind() {
     let error = refused.clone();
     let calls: Vec<Call<u32>> =
         vec![hanging(&over), Box::new(|_| Ok(1)), Box::new(move |_| Err(error))];
-    let results = call::all(&CancelToken::new(), 50, calls);
-    assert_eq!(results, [Err(RemoteError::TimedOut { limit_ms: 50 }), Ok(1), Err(refused)]);
+    let results = call::all(&CancelToken::new(), 500, calls);
+    assert_eq!(results, [Err(RemoteError::TimedOut { limit_ms: 500 }), Ok(1), Err(refused)]);
     over.cancel();
 }
 

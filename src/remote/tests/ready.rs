@@ -110,7 +110,7 @@ fn an_index_that_is_there_in_time_is_used() {
 #[test]
 fn a_half_built_index_is_not_used() {
     let index = scripted(&[Ok(RemoteStatus::NotYetIndexed), Ok(RemoteStatus::Building)], Ok(()));
-    let short = RemoteLimits { instant_indexing_ms: 30, ..limits() };
+    let short = RemoteLimits { instant_indexing_ms: 500, ..limits() };
     assert_eq!(standing(&index, &short), (Err(Gate::StillBuilding), 1));
 }
 

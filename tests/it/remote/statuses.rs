@@ -78,7 +78,9 @@ fn a_repository_that_is_not_ready_in_time_is_not_searched() {
         let mut world = World::new(&["app"]);
         world.status("app", &[state("new"), state(later)]);
         world.trigger("app", &[Reply::Says(200, "{}".into())]);
-        world.limits.instant_indexing_ms = 50;
+        // Enough for the trigger, on a busy machine too.
+        world.limits.instant_indexing_ms = 1_000;
+        world.limits.poll_interval_ms = 50;
         world.check_gate(Gate::StillBuilding, "app");
         assert!(world.server.requests(SEARCH).is_empty());
     }
