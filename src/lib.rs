@@ -10,6 +10,7 @@ pub mod config;
 pub mod error;
 pub mod log;
 pub mod notice;
+pub mod http;
 pub mod span;
 pub mod task;
 
