@@ -203,11 +203,8 @@ impl Address {
     #[must_use]
     pub fn without_query(&self) -> String {
         let scheme = if self.is_tls { "https" } else { "http" };
-        let host = if self.host.contains(':') {
-            format!("[{}]", self.host)
-        } else {
-            self.host.clone()
-        };
+        let host =
+            if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         let port = self.port.map(|port| format!(":{port}")).unwrap_or_default();
         format!("{scheme}://{host}{port}/{}", self.path.join("/"))
     }
@@ -343,9 +340,16 @@ mod tests {
 
     #[test]
     fn what_is_no_address_is_refused_without_its_password() {
-        for written in
-            ["", " ", "ftp://h", "http://", "http://h:port", "http://a b", "http://:80/", "http://h:0"]
-        {
+        for written in [
+            "",
+            " ",
+            "ftp://h",
+            "http://",
+            "http://h:port",
+            "http://a b",
+            "http://:80/",
+            "http://h:0",
+        ] {
             assert!(Address::parse(written).is_err(), "{written:?}");
         }
         let error = Address::parse("ftp://me:hunter2@h/x?key=abc").unwrap_err();

@@ -138,6 +138,10 @@ impl Failure {
     }
 }
 
+/// What requests are sent over.
+#[derive(Clone, Debug)]
+pub struct Connections(ureq::Agent);
+
 /// Sends requests and keeps connections. Used from any number of threads.
 pub struct Client {
     proxies: Proxies,
@@ -166,6 +170,12 @@ impl Client {
         old.shutdown();
     }
 
+    /// The connections of a lane as they are now. Once the lane is abandoned, nothing is sent over them.
+    #[must_use]
+    pub fn connections(&self, lane: Lane) -> Connections {
+        Connections(self.lane(lane).lock().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+
     fn lane(&self, lane: Lane) -> &Mutex<ureq::Agent> {
         match lane {
             Lane::Bulk => &self.lanes[0],
@@ -177,20 +187,23 @@ impl Client {
     ///
     /// # Errors
     /// [`Failure`] if there is none. A status is never a failure.
-    pub fn send(&self, lane: Lane, request: &Request<'_>) -> Result<Response, Failure> {
-        let agent = self.lane(lane).lock().unwrap_or_else(PoisonError::into_inner).clone();
+    pub fn send(
+        &self,
+        connections: &Connections,
+        request: &Request<'_>,
+    ) -> Result<Response, Failure> {
         let start = Instant::now();
         let mut address = request.address.clone();
         for _ in 0..=MAX_REDIRECTS {
             let left = request.timeout.saturating_sub(start.elapsed());
-            let mut response = self.send_once(&agent, &address, request, left)?;
+            let mut response = self.send_once(&connections.0, &address, request, left)?;
             let location = match response.status {
                 307 | 308 => response.header("location").map(str::to_owned),
                 _ => None,
             };
             let Some(location) = location else {
-                response.moved_to = (!address.is_same_origin(request.address))
-                    .then(|| address.without_query());
+                response.moved_to =
+                    (!address.is_same_origin(request.address)).then(|| address.without_query());
                 return Ok(response);
             };
             let next = address.redirected(&location).map_err(|error| {
@@ -239,17 +252,15 @@ impl Client {
             (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
         });
         let headers = headers.collect();
-        let body = body
-            .into_with_config()
-            .limit(request.max_answer_bytes)
-            .read_to_vec()
-            .map_err(|error| match error {
+        let body = body.into_with_config().limit(request.max_answer_bytes).read_to_vec().map_err(
+            |error| match error {
                 ureq::Error::BodyExceedsLimit(bytes) => Failure::new(
                     FailureKind::Answer,
                     format!("the answer is longer than {bytes} bytes"),
                 ),
                 error => explain(error),
-            })?;
+            },
+        )?;
         Ok(Response { status: head.status.as_u16(), headers, body, moved_to: None })
     }
 }
@@ -271,7 +282,9 @@ fn agent(tls: &TlsConnector) -> ureq::Agent {
         .user_agent(concat!("sextant/", env!("CARGO_PKG_VERSION")))
         .build();
     let connector =
-        ().chain(ConnectProxyConnector::default()).chain(TcpConnector::default()).chain(tls.clone());
+        ().chain(ConnectProxyConnector::default())
+            .chain(TcpConnector::default())
+            .chain(tls.clone());
     ureq::Agent::with_parts(config, connector, DefaultResolver::default())
 }
 

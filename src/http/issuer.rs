@@ -71,7 +71,9 @@ mod tests {
 
     #[test]
     fn what_is_no_certificate_names_nobody() {
-        for bytes in [&b""[..], b"\x30", b"\x30\x84\xff\xff\xff\xff", b"\x30\x02\x30\x00", &[0x30; 64]] {
+        for bytes in
+            [&b""[..], b"\x30", b"\x30\x84\xff\xff\xff\xff", b"\x30\x02\x30\x00", &[0x30; 64]]
+        {
             assert_eq!(of(bytes), None);
         }
     }

@@ -21,7 +21,10 @@ mod secret;
 mod tls;
 
 pub use address::{Address, AddressError};
-pub use client::{Client, Failure, FailureKind, Lane, Network, NetworkError, Request, Response};
+pub use client::{
+    Client, Connections, Failure, FailureKind, Lane, MAX_REDIRECTS, Network, NetworkError, Request,
+    Response,
+};
 pub use limiter::{Limiter, Limits, Note};
 pub use secret::Secret;
 

@@ -190,7 +190,8 @@ mod tests {
         }
         check(&some, "http://192.168.1.7", None);
         check(&some, "http://x.lab", None);
-        for address in ["https://notcorp.org", "http://gpu:81", "http://11.0.0.1", "http://192.168.1.8"]
+        for address in
+            ["https://notcorp.org", "http://gpu:81", "http://11.0.0.1", "http://192.168.1.8"]
         {
             check(&some, address, Some("c"));
         }

@@ -62,7 +62,10 @@ pub fn asked_wait(response: &Response, now: SystemTime) -> Option<Duration> {
             Err(_) => Some(date::parse(value)?.duration_since(now).unwrap_or_default()),
         }
     };
-    after_ms().or_else(after).or_else(|| retry_delay(&response.body)).or_else(|| reset(response, now))
+    after_ms()
+        .or_else(after)
+        .or_else(|| retry_delay(&response.body))
+        .or_else(|| reset(response, now))
 }
 
 /// `"retryDelay": "34s"`, as Google has it.

@@ -175,7 +175,9 @@ fn make_config(trust: &Trust) -> Result<ClientConfig, Error> {
         Some(
             rustls_platform_verifier::Verifier::new_with_extra_roots(extra, Arc::clone(&provider))
                 .map_err(|error| {
-                    Error::General(format!("the certificates of the system cannot be read: {error}"))
+                    Error::General(format!(
+                        "the certificates of the system cannot be read: {error}"
+                    ))
                 })?,
         )
     } else {

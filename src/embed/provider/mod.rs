@@ -3,9 +3,25 @@
 //! In: texts. Out: for each, a unit vector, or why this one text has none. A failure of the whole (no answer, no
 //! permission, a wrong number of dimensions) is a [`ProviderError`]; what was given until then holds.
 
+mod cut;
+mod embedder;
+mod job;
+mod refusal;
+mod run;
+mod server;
+mod settings;
+mod wire;
+
 use std::fmt;
 
 use crate::task::CancelToken;
+
+pub use embedder::HttpEmbedder;
+pub use settings::{
+    DEFAULT_BACK_OFF, DEFAULT_BATCH_SIZE, DEFAULT_HEDGE_AFTER, DEFAULT_MAX_CONCURRENT,
+    DEFAULT_MAX_REQUEST_TOKENS, DEFAULT_PER_SECOND, DEFAULT_QUERY_TIMEOUT, DEFAULT_RETRIES,
+    DEFAULT_TIMEOUT, HttpProvider, ProviderKind,
+};
 
 /// What a text is to the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
