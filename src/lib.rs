@@ -1,7 +1,7 @@
 //! Sextant: a local-first codebase index. Ask in your own words, get the right lines, offline.
 //!
 //! The rooms, in the order data flows:
-//! walk -> source -> chunk -> token/term/embed -> store -> watch -> index -> query -> strategy -> rank -> present,
+//! walk -> source -> chunk -> token/term/embed (http) -> store -> watch -> index -> query -> strategy -> rank -> present,
 //! with `remote` beside them for an index on a server, `engine` as the facade over them and `binding` as the only room
 //! that knows Node.
 //! docs/ARCHITECTURE.md says what each may assume.
@@ -10,7 +10,6 @@ pub mod config;
 pub mod error;
 pub mod log;
 pub mod notice;
-pub mod http;
 pub mod span;
 pub mod task;
 
@@ -23,6 +22,8 @@ pub mod chunk;
 pub mod token;
 
 pub mod term;
+
+pub mod http;
 
 pub mod embed;
 

@@ -6,7 +6,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,15 +14,13 @@ use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{ConnectProxyConnector, Connector, TcpConnector};
 
 use super::proxy::Proxies;
-use super::tls::{self, TlsConnector, Trust};
-use super::{Address, Environment, Secret};
+use super::tls::{self, TlsConnector};
+use super::{Address, Environment, Secret, authorities};
 
 /// Redirects that are followed for one request.
 pub const MAX_REDIRECTS: usize = 5;
 /// Connections that are kept for the next request, a lane.
 const MAX_IDLE_CONNECTIONS: usize = 16;
-/// Variables that name a file of certificate authorities.
-const CA_VARIABLES: &[&str] = &["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"];
 
 /// How the network is reached.
 #[derive(Clone, Debug)]
@@ -157,7 +155,7 @@ impl Client {
     pub fn new(network: &Network, environment: &Environment<'_>) -> Result<Self, NetworkError> {
         let proxy = network.proxy.as_ref().map(Secret::expose);
         let proxies = Proxies::new(proxy, network.no_proxy.as_deref(), environment)?;
-        let tls = TlsConnector::new(trust(network, environment)?);
+        let tls = TlsConnector::new(authorities::trust(network, environment)?);
         let lanes = [Mutex::new(agent(&tls)), Mutex::new(agent(&tls))];
         Ok(Self { proxies, tls, lanes })
     }
@@ -286,34 +284,6 @@ fn agent(tls: &TlsConnector) -> ureq::Agent {
             .chain(TcpConnector::default())
             .chain(tls.clone());
     ureq::Agent::with_parts(config, connector, DefaultResolver::default())
-}
-
-fn read_certificates(
-    path: &Path,
-) -> Result<Vec<rustls::pki_types::CertificateDer<'static>>, String> {
-    let pem = std::fs::read(path).map_err(|error| error.to_string())?;
-    tls::certificates(&pem)
-}
-
-/// A file that is set must be right; one of the environment is meant for many programs, and is only remarked upon.
-fn trust(network: &Network, environment: &Environment<'_>) -> Result<Trust, NetworkError> {
-    let mut trust = Trust { extra: Vec::new(), remark: None, strict: network.strict_tls };
-    if let Some(path) = &network.ca_file {
-        trust.extra = read_certificates(path).map_err(|reason| NetworkError {
-            setting: "ca_file",
-            value: path.display().to_string(),
-            expected: format!("a file of certificates in PEM form ({reason})"),
-        })?;
-        return Ok(trust);
-    }
-    for name in CA_VARIABLES {
-        let Some(path) = environment(name).filter(|path| !path.trim().is_empty()) else { continue };
-        match read_certificates(Path::new(&path)) {
-            Ok(certificates) => trust.extra.extend(certificates),
-            Err(reason) => trust.remark = Some(format!("{name} names {path}, unusable: {reason}")),
-        }
-    }
-    Ok(trust)
 }
 
 fn timed_out(timeout: Duration) -> Failure {

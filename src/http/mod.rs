@@ -11,6 +11,7 @@
 //! Why own code for TLS: `ureq` neither adds a certificate to those of the platform nor says who issued a refused one.
 
 mod address;
+mod authorities;
 mod client;
 mod date;
 mod issuer;

@@ -16,6 +16,7 @@ mod incremental;
 mod interrupt;
 mod opens;
 mod provided;
+mod provider;
 mod ranking;
 mod remote;
 mod support;

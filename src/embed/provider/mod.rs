@@ -6,6 +6,7 @@
 mod cut;
 mod embedder;
 mod job;
+mod outcome;
 mod refusal;
 mod run;
 mod server;

@@ -14,12 +14,12 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::http::{Failure, FailureKind, Lane, Note, Response, retry};
 use crate::task::CancelToken;
 
-use super::cut::{Parts, normalised, pieces};
+use super::cut::Parts;
 use super::job::{Job, Piece, Queue, batch};
 use super::refusal::{self, Refusal};
 use super::server::{Answer, Server};
-use super::wire::{self, Unfit};
-use super::{Deliver, ProviderError, RefusedText, Role};
+use super::wire;
+use super::{Deliver, ProviderError, Role};
 
 /// Longest sleep between two looks at the cancel token.
 const SLICE: Duration = Duration::from_millis(50);
@@ -27,16 +27,8 @@ const SLICE: Duration = Duration::from_millis(50);
 const GRACE: Duration = Duration::from_millis(500);
 /// Further tries for a question.
 const QUERY_RETRIES: u32 = 1;
-/// Shorter pieces are not made: a model that refuses this many bytes refuses all.
-const MIN_PIECE_BYTES: usize = 128;
-/// A text that is too long, nobody says by how much, is cut into so many pieces at first.
-const FIRST_CUT: usize = 4;
-/// How much of a limit that a server names is made use of: tokens are not spread evenly.
-const SHARE_OF_LIMIT: f64 = 0.9;
 /// After so many torn batches, texts are sent one by one.
 const MAX_TORN: u32 = 2;
-/// Texts that are refused one by one, before any was accepted, until the server is taken to refuse all.
-const MAX_REFUSED_AT_FIRST: u32 = 2;
 
 /// A job that was sent, once or, as a hedge, twice.
 struct Flight {
@@ -53,27 +45,28 @@ struct Attempt {
 
 /// One call of `embed`.
 pub(super) struct Run<'a, 'd> {
-    server: &'a Arc<Server>,
+    pub(super) server: &'a Arc<Server>,
     cancel: &'a CancelToken,
     role: Role,
-    texts: &'a [&'a str],
-    deliver: &'a mut Deliver<'d>,
+    pub(super) texts: &'a [&'a str],
+    pub(super) deliver: &'a mut Deliver<'d>,
     /// Texts that were not asked for yet.
     fresh: VecDeque<Piece>,
     /// Jobs that wait for another try.
-    queue: Queue,
+    pub(super) queue: Queue,
     flights: Vec<Flight>,
     /// Texts that were cut.
-    parts: HashMap<usize, Parts>,
+    pub(super) parts: HashMap<usize, Parts>,
     /// Texts that have their vector or their reason.
-    is_done: Vec<bool>,
-    answers: (Sender<(u64, Answer)>, Receiver<(u64, Answer)>),
+    pub(super) is_done: Vec<bool>,
+    sender: Sender<(u64, Answer)>,
+    answers: Receiver<(u64, Answer)>,
     /// Tells threads that have not sent yet to let it be.
     is_over: Arc<AtomicBool>,
     next_id: u64,
-    n_good: u64,
-    n_torn: u32,
-    n_refused_at_first: u32,
+    pub(super) n_good: u64,
+    pub(super) n_torn: u32,
+    pub(super) n_refused_at_first: u32,
     deadline: Option<Instant>,
     random: u64,
 }
@@ -89,6 +82,7 @@ impl<'a, 'd> Run<'a, 'd> {
         let fresh = texts.iter().enumerate();
         let fresh = fresh.map(|(text, t)| Piece { text, range: 0..t.len() }).collect();
         let query_timeout = server.settings.query_timeout;
+        let (sender, answers) = channel();
         Self {
             server,
             cancel,
@@ -100,7 +94,8 @@ impl<'a, 'd> Run<'a, 'd> {
             flights: Vec::new(),
             parts: HashMap::new(),
             is_done: vec![false; texts.len()],
-            answers: channel(),
+            sender,
+            answers,
             is_over: Arc::default(),
             next_id: 0,
             n_good: 0,
@@ -124,7 +119,7 @@ impl<'a, 'd> Run<'a, 'd> {
             if self.flights.is_empty() && self.queue.is_empty() && self.fresh.is_empty() {
                 return Ok(());
             }
-            if let Ok((id, answer)) = self.answers.1.recv_timeout(wait.min(SLICE)) {
+            if let Ok((id, answer)) = self.answers.recv_timeout(wait.min(SLICE)) {
                 self.check_cancelled()?;
                 self.settle(id, answer)?;
             }
@@ -140,9 +135,14 @@ impl<'a, 'd> Run<'a, 'd> {
         self.role == Role::Query
     }
 
-    fn retries(&self) -> u32 {
+    pub(super) fn retries(&self) -> u32 {
         let retries = self.server.settings.retries;
         if self.is_query() { retries.min(QUERY_RETRIES) } else { retries }
+    }
+
+    /// Whether another try at this time could still be of use.
+    pub(super) fn is_in_time(&self, at: Instant) -> bool {
+        self.deadline.is_none_or(|deadline| at < deadline)
     }
 
     fn timeout(&self, now: Instant) -> Duration {
@@ -157,7 +157,7 @@ impl<'a, 'd> Run<'a, 'd> {
         let mut wait = SLICE;
         loop {
             let now = Instant::now();
-            if self.deadline.is_some_and(|deadline| deadline <= now) {
+            if !self.is_in_time(now) {
                 let limit = self.server.settings.query_timeout;
                 return Err(self.server.unreachable(&format!("no answer within {limit:?}")));
             }
@@ -171,7 +171,7 @@ impl<'a, 'd> Run<'a, 'd> {
             let allowed = self.server.limiter().start(now, self.is_query());
             if let Err(limit) = allowed {
                 self.queue.push_front(job);
-                if self.deadline.is_some_and(|deadline| deadline < now + limit) {
+                if !self.is_in_time(now + limit) {
                     let reason = format!("it allows no request for another {limit:.1?}");
                     return Err(self.server.unreachable(&reason));
                 }
@@ -220,7 +220,7 @@ impl<'a, 'd> Run<'a, 'd> {
         let lane = if self.is_query() { Lane::Prompt } else { Lane::Bulk };
         let connections = self.server.client.connections(lane);
         let (server, timeout) = (Arc::clone(self.server), self.timeout(now));
-        let (answers, is_over) = (self.answers.0.clone(), Arc::clone(&self.is_over));
+        let (answers, is_over) = (self.sender.clone(), Arc::clone(&self.is_over));
         let work = move || {
             if !is_over.load(Ordering::Relaxed) {
                 let answer = server.ask(&connections, &body, n, timeout);
@@ -338,211 +338,6 @@ impl<'a, 'd> Run<'a, 'd> {
         let jitter = (self.random >> 11) as f64 / (1_u64 << 53) as f64;
         let first = self.server.settings.back_off;
         retry::delay(response, SystemTime::now(), tries, first, jitter)
-    }
-
-    fn accept(&mut self, job: Job, vectors: wire::Vectors) -> Result<(), ProviderError> {
-        for vector in &vectors {
-            let found = vector.as_ref().map_or_else(|unfit| unfit.dimensions(), Vec::len);
-            self.server.check_dimensions(found)?;
-        }
-        self.server.set_answered();
-        self.n_good += 1;
-        let was_alone = job.pieces.len() == 1 && job.strikes > 0;
-        for (piece, vector) in job.pieces.into_iter().zip(vectors) {
-            if self.is_done[piece.text] {
-                continue;
-            }
-            match vector {
-                Ok(vector) => self.accept_one(&piece, vector),
-                // What overflows among others may do so no more alone.
-                Err(Unfit::NotFinite { .. }) if !was_alone => {
-                    self.queue.push_front(Job { strikes: 1, ..Job::of(vec![piece]) });
-                }
-                Err(unfit) => self.refuse(piece.text, unfit.reason().to_owned()),
-            }
-        }
-        Ok(())
-    }
-
-    fn accept_one(&mut self, piece: &Piece, vector: Vec<f32>) {
-        let Some(parts) = self.parts.get_mut(&piece.text) else {
-            return self.give(piece.text, vector);
-        };
-        parts.add(&vector, piece.range.len());
-        if let Some(sum) = parts.vector() {
-            return self.give(piece.text, sum);
-        }
-        // The first piece was accepted, so the others are likely to be.
-        let waiting = std::mem::take(&mut parts.waiting);
-        parts.n_open += waiting.len();
-        let mut waiting: VecDeque<Piece> =
-            waiting.into_iter().map(|range| Piece { text: piece.text, range }).collect();
-        while !waiting.is_empty() {
-            let settings = &self.server.settings;
-            let text_of = |piece: &Piece| &self.texts[piece.text][piece.range.clone()];
-            let (n, tokens) = (settings.batch_size, settings.max_request_tokens);
-            let job = Job::of(batch(&mut waiting, text_of, n, tokens));
-            self.queue.put_back([job]);
-        }
-    }
-
-    fn give(&mut self, text: usize, vector: Vec<f32>) {
-        let dimensions = vector.len();
-        match normalised(vector) {
-            Some(vector) => {
-                self.is_done[text] = true;
-                self.parts.remove(&text);
-                (self.deliver)(text, Ok(vector));
-            }
-            None => self.refuse(text, Unfit::Zero { dimensions }.reason().to_owned()),
-        }
-    }
-
-    fn refuse(&mut self, text: usize, reason: String) {
-        self.is_done[text] = true;
-        self.parts.remove(&text);
-        (self.deliver)(text, Err(RefusedText { reason: self.server.scrub(&reason) }));
-    }
-
-    /// An answer that cannot be trusted: all again, then one by one, then it is the server that is wrong.
-    fn distrust(&mut self, mut job: Job, reason: &str) -> Result<(), ProviderError> {
-        job.strikes += 1;
-        if job.strikes == 1 {
-            self.queue.push_front(job);
-            return Ok(());
-        }
-        if job.pieces.len() == 1 {
-            return Err(self.server.bad_answer(reason));
-        }
-        self.n_torn += 1;
-        let one = |piece| Job { strikes: 1, ..Job::of(vec![piece]) };
-        self.queue.put_back(job.pieces.into_iter().map(one).collect::<Vec<_>>());
-        Ok(())
-    }
-
-    /// No answer: once more, later, unless that is of no use.
-    fn repeat(
-        &mut self,
-        mut job: Job,
-        failure: &Failure,
-        at: Instant,
-    ) -> Result<(), ProviderError> {
-        // A server that worked a moment ago may only be starting again.
-        let is_away = failure.kind == FailureKind::Connect && self.server.has_answered();
-        job.tries += 1;
-        if !(failure.is_transient() || is_away) || job.tries > self.retries() {
-            let tries = job.tries;
-            let times = if tries > 1 { format!(", {tries} times") } else { String::new() };
-            return Err(self.server.unreachable(&format!("{}{times}", failure.reason)));
-        }
-        job.not_before = Some(at);
-        // What takes too long may be too much at once.
-        let jobs = if failure.kind == FailureKind::Timeout { job.halves() } else { Err(job) };
-        match jobs {
-            Ok(halves) => self.queue.put_back(halves),
-            Err(job) => self.queue.push_front(job),
-        }
-        Ok(())
-    }
-
-    /// An answer that says why there are no vectors.
-    fn understand(
-        &mut self,
-        mut job: Job,
-        response: &Response,
-        at: Instant,
-    ) -> Result<(), ProviderError> {
-        match refusal::refusal(response) {
-            Refusal::Final => Err(self.server.refused(response)),
-            Refusal::TooLong { limit } => {
-                match job.halves() {
-                    Ok(halves) => self.queue.put_back(halves),
-                    Err(job) => self.shorten(job, limit, response),
-                }
-                Ok(())
-            }
-            Refusal::Text => self.blame(job, response),
-            Refusal::Limited => {
-                // As long as others get through, it is only a matter of time.
-                job.tries = if self.n_good > job.n_good { 1 } else { job.tries + 1 };
-                job.n_good = self.n_good;
-                if job.tries > self.retries() {
-                    return Err(self.server.refused(response));
-                }
-                job.not_before = Some(at);
-                self.queue.push_front(job);
-                Ok(())
-            }
-            Refusal::Again => {
-                job.tries += 1;
-                if job.tries <= self.retries() {
-                    job.not_before = Some(at);
-                    self.queue.push_front(job);
-                    return Ok(());
-                }
-                // A server that works for all others stumbles over a text.
-                if response.status == 500 && self.n_good > job.n_good {
-                    return self.blame(job, response);
-                }
-                let said = refusal::said(response);
-                Err(self.server.unreachable(&format!("{said}, {} times", job.tries)))
-            }
-        }
-    }
-
-    /// Some text may be to blame: they are told apart until it is alone.
-    fn blame(&mut self, job: Job, response: &Response) -> Result<(), ProviderError> {
-        let job = match job.halves() {
-            Ok(halves) => {
-                self.queue.put_back(halves);
-                return Ok(());
-            }
-            Err(job) => job,
-        };
-        if !self.server.has_answered() {
-            self.n_refused_at_first += 1;
-            if self.n_refused_at_first >= MAX_REFUSED_AT_FIRST || self.texts.len() == 1 {
-                return Err(self.server.refused(response));
-            }
-        }
-        for piece in job.pieces {
-            self.refuse(piece.text, refusal::said(response));
-        }
-        Ok(())
-    }
-
-    /// One text, or a piece of it, is too long: shorter pieces.
-    fn shorten(&mut self, job: Job, limit: Option<(f64, f64)>, response: &Response) {
-        let Some(piece) = job.pieces.into_iter().next() else { return };
-        let text = self.texts[piece.text];
-        let n_bytes = piece.range.len();
-        let accepted = self.parts.get(&piece.text).is_some_and(|parts| parts.n_done > 0);
-        let by_limit = limit.map(|(limit, found)| n_bytes as f64 * limit / found * SHARE_OF_LIMIT);
-        let max_bytes = match (by_limit, self.parts.get(&piece.text)) {
-            (Some(max_bytes), _) => max_bytes as usize,
-            (None, Some(parts)) => parts.max_bytes.min(n_bytes) / 2,
-            (None, None) => n_bytes.div_ceil(FIRST_CUT).max(MIN_PIECE_BYTES),
-        };
-        if max_bytes < MIN_PIECE_BYTES || max_bytes >= n_bytes {
-            let reason = format!("it is too long for the model ({})", refusal::said(response));
-            return self.refuse(piece.text, reason);
-        }
-        if accepted {
-            let ranges = pieces(text, piece.range, max_bytes);
-            if let Some(parts) = self.parts.get_mut(&piece.text) {
-                parts.n_open = parts.n_open + ranges.len() - 1;
-            }
-            let jobs = ranges.into_iter().map(|range| Piece { text: piece.text, range });
-            self.queue.put_back(jobs.map(|piece| Job::of(vec![piece])).collect::<Vec<_>>());
-            return;
-        }
-        // The first piece goes ahead: if it is too long still, no other was sent in vain.
-        let mut parts = Parts::new(pieces(text, 0..text.len(), max_bytes), max_bytes);
-        if let Some(range) = parts.waiting.pop_front() {
-            parts.n_open = 1;
-            self.parts.insert(piece.text, parts);
-            self.queue.push_front(Job::of(vec![Piece { text: piece.text, range }]));
-        }
     }
 }
 

@@ -147,7 +147,7 @@ impl Server {
     pub(super) fn refused(&self, response: &Response) -> ProviderError {
         let mut reason = refusal::said(response);
         match response.status {
-            301 | 302 | 303 => {
+            301..=303 => {
                 let to =
                     response.header("location").and_then(|to| self.address.redirected(to).ok());
                 if let Some(to) = to {
@@ -160,7 +160,7 @@ impl Server {
                     "; it redirects to {to}, which does not get the key: set that as base_url"
                 ));
             }
-            401 | 403 if self.settings.api_key.is_none() => {
+            401 | 403 if self.secret_headers.is_empty() => {
                 reason.push_str("; no key is set");
             }
             404 | 405 => reason.push_str("; check base_url and model"),

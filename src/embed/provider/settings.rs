@@ -1,5 +1,6 @@
 //! Which server is asked for vectors, and how hard.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -65,7 +66,7 @@ pub(super) fn bare_model(model: &str) -> &str {
 }
 
 /// Which server is asked for vectors, and how hard. [`HttpProvider::new`] has the usual values.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct HttpProvider {
     /// Which protocol it speaks.
     pub kind: ProviderKind,
@@ -202,6 +203,22 @@ impl HttpProvider {
             return fail("api_key", "not usable".to_owned(), "a key of visible ASCII characters");
         }
         Ok(())
+    }
+}
+
+/// The address is shown as in messages: what was written may hold a password.
+impl fmt::Debug for HttpProvider {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let address = self.address().map(|address| address.to_string());
+        formatter
+            .debug_struct("HttpProvider")
+            .field("kind", &self.kind)
+            .field("provider", &self.provider)
+            .field("address", &address.unwrap_or_default())
+            .field("model", &self.model)
+            .field("dimensions", &self.dimensions)
+            .field("api_key", &self.api_key)
+            .finish_non_exhaustive()
     }
 }
 
