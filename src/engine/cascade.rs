@@ -41,6 +41,11 @@ impl Tries {
         self.list.push(Attempt { strategy, outcome, reason, took_ms: milliseconds(since) });
     }
 
+    /// Notes what another search has tried.
+    pub fn append(&mut self, mut other: Self) {
+        self.list.append(&mut other.list);
+    }
+
     fn has_failed(&self) -> bool {
         self.list.iter().any(|attempt| {
             matches!(attempt.outcome, Outcome::Failed | Outcome::TimedOut | Outcome::Cancelled)
@@ -98,10 +103,13 @@ impl Engine {
                 let why = format!("the workspace is too large for it ({why}); use auto");
                 Error::StrategyUnavailable { strategy: "full", why }
             }),
-            Strategy::Remote => Err(Error::StrategyUnavailable {
-                strategy: "remote",
-                why: "no remote index is configured; use auto".into(),
-            }),
+            Strategy::Remote => match &self.parts.remote {
+                Some(index) => self.remote_alone(cancel, search, tries, index),
+                None => Err(Error::StrategyUnavailable {
+                    strategy: "remote",
+                    why: "no index on a server is configured; use auto".into(),
+                }),
+            },
             Strategy::Embeddings => self.local(cancel, search, tries, &[Way::Embeddings]),
             Strategy::Tfidf => self.local(cancel, search, tries, &[Way::Words, Way::Text]),
             Strategy::Hybrid => self.local(cancel, search, tries, &ALL),
@@ -125,12 +133,21 @@ impl Engine {
             return Ok(answer);
         }
         let first = if cascade.hybrid { Way::Hybrid } else { Way::Embeddings };
-        self.local(
-            cancel,
-            search,
-            tries,
-            &[first, Way::Words, Way::Embeddings, Way::Text, Way::CommonFiles],
-        )
+        let ways = [first, Way::Words, Way::Embeddings, Way::Text, Way::CommonFiles];
+        let here = |tries: &mut Tries| self.local(cancel, search, tries, &ways);
+        let started = Instant::now();
+        match &self.parts.remote {
+            None => {
+                let reason = "no index on a server is configured";
+                tries.add("remote", Outcome::Skipped, reason, started);
+                here(tries)
+            }
+            Some(_) if !cascade.remote => {
+                tries.add("remote", Outcome::Skipped, "cascade.remote is off", started);
+                here(tries)
+            }
+            Some(index) => self.race(cancel, search, tries, index, here),
+        }
     }
 
     /// The whole workspace; `None` if it is not small.

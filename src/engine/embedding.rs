@@ -9,12 +9,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::named;
 use super::provider::Provider;
 use super::types::{Degradation, IndexReport};
 use super::{Engine, lock};
 use crate::config::Config;
 use crate::config::settings::LogLevel;
-use crate::embed::provider::{Embedder, ProviderError};
+use crate::embed::provider::ProviderError;
 use crate::error::Error;
 use crate::index::{Meter, provided};
 use crate::store::{VectorKey, VectorStore};
@@ -65,7 +66,7 @@ impl Engine {
         let folder = self.database.folder();
         let named = match &self.parts.embedder {
             Some(embedder) => Ok(Some(Arc::clone(embedder))),
-            None => from_settings(config),
+            None => named::embedder(config),
         };
         let (target, wrong) = match named {
             Ok(embedder) => (embedder.filter(|_| config.settings.vector_db.enabled), None),
@@ -78,10 +79,19 @@ impl Engine {
                 .unwrap_or_else(|| Arc::new(Provider::new(embedder, folder)))
         });
         let serves = |provider: &Arc<Provider>| provider.store().is_complete().unwrap_or(false);
-        let previous = before.and_then(|before| {
+        let of_before = before.and_then(|before| {
             let candidates = [&before.target, &before.previous];
             candidates.into_iter().flatten().find(|provider| serves(provider)).cloned()
         });
+        // After a restart: a model of the same server, which may be asked with the same key.
+        let of_store = || {
+            let target = target.as_ref()?.embedder().model().clone();
+            let models = VectorStore::complete_models(folder);
+            let found = models.iter().filter(|model| **model != target.id());
+            let embedder = found.filter_map(|id| named::other_model(config, &target, id)).next()?;
+            Some(Arc::new(Provider::new(embedder, folder)))
+        };
+        let previous = of_before.or_else(of_store);
         Providers { target, previous, wrong }
     }
 
@@ -382,10 +392,4 @@ pub(super) fn into_report(stage: Stage, report: &mut IndexReport) {
     report.texts_reused += stage.reused;
     report.texts_pending = stage.n_missing;
     report.degraded.extend(stage.degraded);
-}
-
-/// The provider that the settings name; none for the embedded model.
-fn from_settings(config: &Config) -> Result<Option<Arc<dyn Embedder>>, ProviderError> {
-    let _ = config;
-    Ok(None)
 }

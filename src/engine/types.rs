@@ -10,6 +10,7 @@ use crate::log::LogSink;
 use crate::notice::Notice;
 use crate::query::Keyword;
 use crate::query::rewrite::{LanguageModel, Turn};
+use crate::remote::RemoteIndex;
 use crate::task::Progress;
 
 /// How to open a workspace.
@@ -32,6 +33,8 @@ pub struct OpenOptions {
 pub struct Parts {
     /// Makes vectors, in place of what the settings name.
     pub embedder: Option<Arc<dyn Embedder>>,
+    /// An index on a server.
+    pub remote: Option<Arc<dyn RemoteIndex>>,
     /// Helps to understand questions.
     pub language_model: Option<Arc<dyn LanguageModel>>,
     /// Where the log goes.
@@ -43,6 +46,7 @@ impl fmt::Debug for Parts {
         formatter
             .debug_struct("Parts")
             .field("embedder", &self.embedder)
+            .field("remote", &self.remote)
             .field("language_model", &self.language_model)
             .field("has_log", &self.log.is_some())
             .finish()

@@ -18,7 +18,7 @@ pub(super) const TICK: Duration = Duration::from_millis(20);
 pub(super) type Call<T> = Box<dyn FnOnce(&CancelToken) -> Result<T, RemoteError> + Send>;
 
 /// A token that is cancelled with `parent`, or alone.
-pub(super) fn child(parent: &CancelToken) -> CancelToken {
+pub(crate) fn child(parent: &CancelToken) -> CancelToken {
     let parent = parent.clone();
     CancelToken::new().or_when(move || parent.is_cancelled())
 }

@@ -30,6 +30,7 @@ mod types;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use call::child;
 pub use diff::{Diff, DiffError, diff};
 pub use error::RemoteError;
 pub use gate::{Gate, GateReason, LeftOut};
