@@ -19,6 +19,9 @@ const MIN_PIECE_BYTES: usize = 128;
 const FIRST_CUT: usize = 4;
 /// How much of a limit that a server names is made use of: tokens are not spread evenly.
 const SHARE_OF_LIMIT: f64 = 0.9;
+/// Answers about one text that cannot be trusted, until the server is taken to be wrong; one of them may have been about
+/// its batch.
+const MAX_STRIKES_ALONE: u32 = 3;
 /// Texts that are refused one by one, before any was accepted, until the server is taken to refuse all.
 const MAX_REFUSED_AT_FIRST: u32 = 2;
 
@@ -90,11 +93,12 @@ impl Run<'_, '_> {
     /// An answer that cannot be trusted: all again, then one by one, then it is the server that is wrong.
     pub(super) fn distrust(&mut self, mut job: Job, reason: &str) -> Result<(), ProviderError> {
         job.strikes += 1;
-        if job.strikes == 1 {
+        let is_alone = job.pieces.len() == 1;
+        if job.strikes == 1 || (is_alone && job.strikes < MAX_STRIKES_ALONE) {
             self.queue.push_front(job);
             return Ok(());
         }
-        if job.pieces.len() == 1 {
+        if is_alone {
             return Err(self.server.bad_answer(reason));
         }
         self.n_torn += 1;

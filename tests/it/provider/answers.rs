@@ -258,3 +258,37 @@ fn blank_texts_are_not_sent() {
     assert!(results[0].as_ref().unwrap().is_err());
     assert_eq!(server.log()[0].texts(), ["a"]);
 }
+
+/// Any number follows from two.
+fn mixed(seed: usize, nth: usize) -> usize {
+    let mut hash = (seed as u64 ^ ((nth as u64) << 20)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    hash ^= hash >> 29;
+    hash = hash.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    (hash >> 40) as usize
+}
+
+#[test]
+fn a_server_that_errs_in_every_way_at_once_gives_no_text_the_vector_of_another() {
+    for seed in 0..12 {
+        let server = Server::start(move |seen| match mixed(seed, seen.nth) % 20 {
+            0 => shuffled(seen),
+            1 => noindex(seen),
+            2 => [short, extra, dupindex, badindex][mixed(seed, seen.nth) / 20 % 4](seen),
+            3 => super::server::status(502, ""),
+            4 => Reply::Whole(429, vec![("retry-after-ms", "3".to_owned())], Vec::new()),
+            5 => Reply::Cut(super::server::ok_body(seen)),
+            6 => Reply::Reset,
+            7 if seen.texts().len() > 2 => super::server::status(413, ""),
+            _ => ok(seen),
+        });
+        let texts = texts(100);
+        let settings = HttpProvider { batch_size: 7, retries: 40, ..settings(&server) };
+        let settings = HttpProvider { back_off: std::time::Duration::ZERO, ..settings };
+        let (results, outcome) = embed(&embedder(settings), Role::Document, &texts);
+        check_none_wrong(&texts, &results);
+        match outcome {
+            Ok(()) => check_right(&texts, &results),
+            Err(error) => assert_eq!(error.code(), "PROVIDER_BAD_ANSWER", "{seed}: {error}"),
+        }
+    }
+}

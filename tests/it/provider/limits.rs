@@ -1,7 +1,7 @@
 //! Servers that allow only so many requests.
 
 use std::sync::Mutex;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use sextant::embed::provider::{HttpProvider, Role};
 
@@ -39,7 +39,6 @@ fn retry_after_is_kept_as_a_date() {
     let settings = HttpProvider { back_off: Duration::from_secs(60), ..settings(&server) };
     check_all_right(&embedder(settings), &texts(3));
     assert!(start.elapsed() < Duration::from_secs(10));
-    assert!(SystemTime::now() > SystemTime::UNIX_EPOCH);
 }
 
 #[test]

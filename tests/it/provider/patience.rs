@@ -226,3 +226,31 @@ fn an_answer_without_end_is_not_read_to_its_end() {
     let (_, outcome) = embed(&embedder(settings(&server)), Role::Document, &texts(1));
     assert!(outcome.unwrap_err().to_string().contains("longer than"));
 }
+
+#[test]
+fn a_cancelled_run_does_not_end_another() {
+    let server = Server::start(|seen| match seen.texts()[0].as_str() {
+        text if text.contains("number_0(") => ok(seen),
+        "other" => Reply::Late(Duration::from_millis(200), ok_body(seen)),
+        _ => Reply::Hang,
+    });
+    let settings = HttpProvider {
+        batch_size: 1,
+        max_concurrent: 4,
+        timeout: Duration::from_secs(60),
+        ..settings(&server)
+    };
+    let embedder = embedder(settings);
+    check_all_right(&embedder, &texts(1));
+    let cancel = CancelToken::new();
+    let hanging = &texts(4)[1..];
+    thread::scope(|scope| {
+        let run = scope.spawn(|| embed_until(&embedder, &cancel, Role::Document, hanging).1);
+        server.await_requests(1 + 3);
+        let other = scope.spawn(|| check_all_right(&embedder, &["other".to_owned()]));
+        server.await_requests(1);
+        cancel.cancel();
+        assert_eq!(run.join().unwrap(), Err(ProviderError::Cancelled));
+        other.join().unwrap();
+    });
+}
