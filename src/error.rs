@@ -2,6 +2,7 @@
 //!
 //! Codes are for branching, messages for people. docs/errors.md lists all codes; a test compares the two.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use crate::store::StoreError;
@@ -28,7 +29,7 @@ pub enum Error {
     #[error("{name} is {value}; expected {expected}")]
     InvalidArgument {
         /// Which argument.
-        name: &'static str,
+        name: Cow<'static, str>,
         /// What was given.
         value: String,
         /// What would have been right.

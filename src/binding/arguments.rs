@@ -3,12 +3,14 @@
 //! Nothing is coerced: a number is not a string, `null` is not nothing. Getters and proxies of the caller may throw;
 //! what they throw is what the call rejects with.
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use napi::bindgen_prelude::{FromNapiValue, JsObjectValue, Object, Unknown};
 use napi::{Env, JsString, JsValue, ValueType};
 
 use super::failure::Failure;
+use crate::config::keys::Value;
 
 /// A list longer than this is a mistake.
 const MAX_LIST: u32 = 10_000;
@@ -19,7 +21,7 @@ const SHOWN_CHARS: usize = 60;
 /// A value with the name a message calls it by.
 pub struct Argument<'env> {
     env: &'env Env,
-    name: &'static str,
+    name: Cow<'static, str>,
     value: Unknown<'env>,
 }
 
@@ -50,7 +52,7 @@ impl<'env> Options<'env> {
             if !known.iter().any(|name| field(name) == key) {
                 let fields: Vec<_> = known.iter().map(|name| field(name)).collect();
                 return Err(Failure::argument(
-                    argument.name,
+                    argument.name.clone(),
                     format!("an object with the field {}", shorten(&key)),
                     format!("no fields but {}", fields.join(", ")),
                 ));
@@ -68,7 +70,7 @@ impl<'env> Options<'env> {
         let value: Unknown<'env> = object
             .get_named_property(field(name))
             .map_err(|error| Failure::thrown(self.env, error))?;
-        let argument = Argument { env: self.env, name, value };
+        let argument = Argument { env: self.env, name: Cow::Borrowed(name), value };
         Ok((argument.kind() != ValueType::Undefined).then_some(argument))
     }
 
@@ -88,7 +90,47 @@ impl<'env> Options<'env> {
 impl<'env> Argument<'env> {
     /// A positional argument.
     pub fn new(env: &'env Env, name: &'static str, value: Unknown<'env>) -> Self {
-        Self { env, name, value }
+        Self { env, name: Cow::Borrowed(name), value }
+    }
+
+    /// The name a message calls it by.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The fields of an object, each with this argument's name before its own; those that are `undefined` are left out.
+    ///
+    /// # Errors
+    /// Something else than an object, or the caller's getter throws.
+    pub fn fields(&self) -> Result<Vec<(String, Self)>, Failure> {
+        if self.kind() != ValueType::Object || self.value.is_array().unwrap_or(false) {
+            return Err(self.wrong("an object"));
+        }
+        let thrown = |error| Failure::thrown(self.env, error);
+        let object = self.value.coerce_to_object().map_err(thrown)?;
+        let mut fields = Vec::new();
+        for key in Object::keys(&object).map_err(thrown)? {
+            let value: Unknown<'env> = object.get_named_property(&key).map_err(thrown)?;
+            let name = Cow::Owned(format!("{}.{key}", self.name));
+            let argument = Self { env: self.env, name, value };
+            if argument.kind() != ValueType::Undefined {
+                fields.push((key, argument));
+            }
+        }
+        Ok(fields)
+    }
+
+    /// A flag, a number or a string as the value of a setting; `None` for anything else.
+    ///
+    /// # Errors
+    /// The caller's JavaScript throws.
+    pub fn setting(&self) -> Result<Option<Value>, Failure> {
+        Ok(match self.kind() {
+            ValueType::Boolean => Some(Value::Flag(self.flag()?)),
+            ValueType::Number => self.number()?.map(Value::Number),
+            ValueType::String => Some(Value::Text(self.text()?)),
+            _ => None,
+        })
     }
 
     /// The value itself.
@@ -103,7 +145,7 @@ impl<'env> Argument<'env> {
 
     /// The refusal.
     pub fn wrong(&self, expected: impl Into<String>) -> Failure {
-        Failure::argument(self.name, describe(&self.value), expected)
+        Failure::argument(self.name.clone(), describe(&self.value), expected)
     }
 
     /// A string. Halves of surrogate pairs become U+FFFD.
@@ -143,7 +185,7 @@ impl<'env> Argument<'env> {
         let length = array.get_array_length().map_err(thrown)?;
         if length > MAX_LIST {
             return Err(Failure::argument(
-                self.name,
+                self.name.clone(),
                 format!("an array of {length} entries"),
                 format!("at most {MAX_LIST} entries"),
             ));
@@ -153,9 +195,34 @@ impl<'env> Argument<'env> {
                 let entry: Unknown<'_> = array.get_element(index).map_err(thrown)?;
                 if entry.get_type().ok() != Some(ValueType::String) {
                     let value = format!("an array whose entry {index} is {}", describe(&entry));
-                    return Err(Failure::argument(self.name, value, EXPECTED));
+                    return Err(Failure::argument(self.name.clone(), value, EXPECTED));
                 }
                 string(&entry).map_err(thrown)
+            })
+            .collect()
+    }
+
+    /// The entries of an array.
+    ///
+    /// # Errors
+    /// Something else.
+    pub fn entries(&self, expected: &'static str) -> Result<Vec<Self>, Failure> {
+        let thrown = |error| Failure::thrown(self.env, error);
+        if !self.value.is_array().unwrap_or(false) {
+            return Err(self.wrong(expected));
+        }
+        let array = self.value.coerce_to_object().map_err(thrown)?;
+        let length = array.get_array_length().map_err(thrown)?;
+        if length > MAX_LIST {
+            let value = format!("an array of {length} entries");
+            let expected = format!("at most {MAX_LIST} entries");
+            return Err(Failure::argument(self.name.clone(), value, expected));
+        }
+        (0..length)
+            .map(|index| {
+                let value: Unknown<'env> = array.get_element(index).map_err(thrown)?;
+                let name = Cow::Owned(format!("{}[{index}]", self.name));
+                Ok(Self { env: self.env, name, value })
             })
             .collect()
     }
@@ -178,16 +245,12 @@ impl<'env> Argument<'env> {
         }
     }
 
-    /// A number from 0 to 1.
+    /// A number.
     ///
     /// # Errors
     /// Something else.
-    pub fn weight(&self) -> Result<f32, Failure> {
-        match self.number()? {
-            // Weights are settings with two or three digits.
-            Some(number) if (0.0..=1.0).contains(&number) => Ok(number as f32),
-            _ => Err(self.wrong("a number from 0 to 1")),
-        }
+    pub fn real(&self) -> Result<f64, Failure> {
+        self.number()?.ok_or_else(|| self.wrong("a number"))
     }
 
     /// `true` or `false`.

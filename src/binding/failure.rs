@@ -1,6 +1,7 @@
 //! The one crossing for errors and the one for panics.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use napi::bindgen_prelude::{FromNapiValue, JsObjectValue, Unknown};
@@ -26,7 +27,12 @@ impl From<Error> for Failure {
 
 impl Failure {
     /// An argument that is not what it must be.
-    pub fn argument(name: &'static str, value: String, expected: impl Into<String>) -> Self {
+    pub fn argument(
+        name: impl Into<Cow<'static, str>>,
+        value: String,
+        expected: impl Into<String>,
+    ) -> Self {
+        let name = name.into();
         Self::Engine(Error::InvalidArgument { name, value, expected: expected.into() })
     }
 

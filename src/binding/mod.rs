@@ -10,13 +10,18 @@
 
 mod abort;
 mod arguments;
+mod ask;
 mod call;
 mod failure;
+mod log;
+mod models;
 mod options;
 mod order;
 mod progress;
+mod render;
 mod results;
 mod running;
+mod settings;
 mod threads;
 mod wake_up;
 mod watch;

@@ -9,21 +9,15 @@ use napi::{Env, ValueType};
 
 use super::arguments::{Argument, Options};
 use super::failure::Failure;
-use crate::config::{Config, PerformanceMode, WalkConfig};
-use crate::engine::{OpenOptions, SearchRequest, Strategy, WatchOptions};
+use super::{log, models, settings};
+use crate::config::Config;
+use crate::engine::{OpenOptions, Parts, SearchRequest, Strategy, WatchOptions};
+use crate::query::rewrite::Turn;
 
-/// Hits when the caller does not say how many.
-const DEFAULT_LIMIT: usize = 10;
 const LIMITS: RangeInclusive<u32> = 1..=1000;
 const TOKEN_BUDGETS: RangeInclusive<u32> = 1..=1_000_000;
 
-/// Milliseconds without a change before a watch brings the index up to date, when the caller does not say how many.
-/// Unmeasured: editors save several files within a second.
-const DEFAULT_DEBOUNCE_MS: u64 = 1000;
 const DEBOUNCE_MS: RangeInclusive<u32> = 0..=10_000;
-
-/// An editor wants to stay usable while its files are indexed.
-const DEFAULT_PERFORMANCE_MODE: PerformanceMode = PerformanceMode::Balanced;
 
 const ROOTS: &str = "an array with the path of at least one folder";
 
@@ -35,13 +29,6 @@ const STRATEGIES: [(&str, Strategy); 6] = [
     ("embeddings", Strategy::Embeddings),
     ("tfidf", Strategy::Tfidf),
     ("hybrid", Strategy::Hybrid),
-];
-
-/// The names of the performance modes.
-const PERFORMANCE_MODES: [(&str, PerformanceMode); 3] = [
-    ("performance", PerformanceMode::Performance),
-    ("balanced", PerformanceMode::Balanced),
-    ("memory", PerformanceMode::Memory),
 ];
 
 /// A question, and whether to sync before it is answered.
@@ -71,17 +58,48 @@ impl CallOptions<'_> {
 /// An option is not what it must be.
 pub fn open(env: &Env, value: Unknown<'_>) -> Result<OpenOptions, Failure> {
     let argument = Argument::new(env, "options", value);
-    let options = Options::read(&argument, &["roots", "storage", "config"])?;
+    let options = Options::read(
+        &argument,
+        &["roots", "storage", "cache", "config", "embedder", "languageModel", "onLog"],
+    )?;
     let roots = folders(&options.require("roots", ROOTS)?)?;
-    let storage = options
-        .get("storage")?
-        .map(|storage| storage.filled_text("the path of a folder"))
-        .transpose()?;
-    let config = match options.get("config")? {
-        Some(argument) => config(&argument)?,
-        None => standard(),
+    let folder = |name| -> Result<Option<PathBuf>, Failure> {
+        let given = options.get(name)?;
+        Ok(given
+            .map(|given| given.filled_text("the path of a folder"))
+            .transpose()?
+            .map(Into::into))
     };
-    Ok(OpenOptions { roots, storage: storage.map(Into::into), cache: None, config })
+    let (storage, cache) = (folder("storage")?, folder("cache")?);
+    let config = match options.get("config")? {
+        Some(argument) => settings::config(&argument)?,
+        None => settings::standard(),
+    };
+    let embedder = options
+        .get("embedder")?
+        .map(|argument| models::embedder(env, &argument, &config))
+        .transpose()?;
+    let language_model = options
+        .get("languageModel")?
+        .map(|argument| models::language_model(env, &argument))
+        .transpose()?;
+    let log = options
+        .get("onLog")?
+        .map(|argument| match argument.kind() {
+            ValueType::Function => log::connect(env, argument.value()),
+            _ => Err(argument.wrong("a function")),
+        })
+        .transpose()?;
+    let parts = Parts { embedder, language_model, log, remote: None };
+    Ok(OpenOptions { roots, storage, cache, config, parts })
+}
+
+/// The argument of `configure`.
+///
+/// # Errors
+/// A setting is not what it must be.
+pub fn configure(env: &Env, value: Unknown<'_>) -> Result<Config, Failure> {
+    settings::config(&Argument::new(env, "config", value))
 }
 
 /// The roots that `setRoots` is given.
@@ -110,11 +128,11 @@ fn folders(argument: &Argument<'_>) -> Result<Vec<PathBuf>, Failure> {
 pub fn watch(env: &Env, value: Unknown<'_>) -> Result<WatchOptions, Failure> {
     let argument = Argument::new(env, "options", value);
     let options = Options::read(&argument, &["debounceDelay"])?;
-    let milliseconds = match options.get("debounceDelay")? {
-        Some(argument) => argument.whole_number(&DEBOUNCE_MS)? as u64,
-        None => DEFAULT_DEBOUNCE_MS,
-    };
-    Ok(WatchOptions { debounce: Duration::from_millis(milliseconds) })
+    let milliseconds = options
+        .get("debounceDelay")?
+        .map(|argument| argument.whole_number(&DEBOUNCE_MS))
+        .transpose()?;
+    Ok(WatchOptions { debounce: milliseconds.map(|ms| Duration::from_millis(ms as u64)) })
 }
 
 /// The callback of `watch`, if there is one.
@@ -152,6 +170,9 @@ pub fn search(env: &Env, value: Unknown<'_>) -> Result<Search, Failure> {
             "kinds",
             "explain",
             "sync",
+            "rewrite",
+            "history",
+            "attached",
         ],
     )?;
     let texts = |name| match options.get(name)? {
@@ -161,10 +182,7 @@ pub fn search(env: &Env, value: Unknown<'_>) -> Result<Search, Failure> {
     let request = SearchRequest {
         query: options.require("query", "a string")?.text()?,
         keywords: texts("keywords")?,
-        limit: match options.get("limit")? {
-            Some(argument) => argument.whole_number(&LIMITS)?,
-            None => DEFAULT_LIMIT,
-        },
+        limit: options.get("limit")?.map(|argument| argument.whole_number(&LIMITS)).transpose()?,
         token_budget: options
             .get("tokenBudget")?
             .map(|argument| argument.whole_number(&TOKEN_BUDGETS))
@@ -177,6 +195,12 @@ pub fn search(env: &Env, value: Unknown<'_>) -> Result<Search, Failure> {
         languages: texts("languages")?,
         kinds: texts("kinds")?,
         explain: flag(&options, "explain", false)?,
+        rewrite: flag(&options, "rewrite", true)?,
+        history: match options.get("history")? {
+            Some(argument) => history(&argument)?,
+            None => Vec::new(),
+        },
+        attached: texts("attached")?,
     };
     Ok(Search { request, sync: flag(&options, "sync", false)? })
 }
@@ -194,88 +218,18 @@ pub fn call<'env>(env: &'env Env, value: Unknown<'env>) -> Result<CallOptions<'e
     })
 }
 
-/// The settings of a caller who says nothing.
-fn standard() -> Config {
-    Config { performance_mode: DEFAULT_PERFORMANCE_MODE, ..Config::standard() }
-}
-
-fn config(argument: &Argument<'_>) -> Result<Config, Failure> {
-    // `null` stands for "no options" in a call, not for "no settings".
-    if argument.kind() == ValueType::Null {
-        return Err(argument.wrong("an object"));
-    }
-    let options = Options::read(
-        argument,
-        &["config.ignore", "config.performanceMode", "config.hybridSearch"],
-    )?;
-    let standard = standard();
-    let walk = match options.get("config.ignore")? {
-        Some(argument) => ignore(&argument, standard.walk)?,
-        None => standard.walk,
-    };
-    let performance_mode = match options.get("config.performanceMode")? {
-        Some(argument) => argument.one_of(&PERFORMANCE_MODES)?,
-        None => standard.performance_mode,
-    };
-    let (vector_weight, text_weight) = match options.get("config.hybridSearch")? {
-        Some(argument) => weights(&argument, (standard.vector_weight, standard.text_weight))?,
-        None => (standard.vector_weight, standard.text_weight),
-    };
-    Ok(Config { walk, performance_mode, vector_weight, text_weight, ..standard })
-}
-
-fn ignore(argument: &Argument<'_>, standard: WalkConfig) -> Result<WalkConfig, Failure> {
-    let options = Options::read(
-        argument,
-        &[
-            "config.ignore.gitignore",
-            "config.ignore.sextantignore",
-            "config.ignore.defaults",
-            "config.ignore.secrets",
-            "config.ignore.exclude",
-        ],
-    )?;
-    Ok(WalkConfig {
-        use_gitignore: flag(&options, "config.ignore.gitignore", standard.use_gitignore)?,
-        use_sextantignore: flag(
-            &options,
-            "config.ignore.sextantignore",
-            standard.use_sextantignore,
-        )?,
-        use_default_exclusions: flag(
-            &options,
-            "config.ignore.defaults",
-            standard.use_default_exclusions,
-        )?,
-        exclude_secrets: flag(&options, "config.ignore.secrets", standard.exclude_secrets)?,
-        exclude: match options.get("config.ignore.exclude")? {
-            Some(argument) => argument.texts()?,
-            None => standard.exclude,
-        },
-        never_enter: standard.never_enter,
-    })
-}
-
-fn weights(argument: &Argument<'_>, standard: (f32, f32)) -> Result<(f32, f32), Failure> {
-    const VECTOR: &str = "config.hybridSearch.vectorWeight";
-    const TEXT: &str = "config.hybridSearch.textWeight";
-    let options = Options::read(argument, &[VECTOR, TEXT])?;
-    let weight = |name| options.get(name)?.map(|argument| argument.weight()).transpose();
-    let (vector, text) = match (weight(VECTOR)?, weight(TEXT)?) {
-        (Some(vector), Some(text)) => (vector, text),
-        (Some(vector), None) => (vector, 1.0 - vector),
-        (None, Some(text)) => (1.0 - text, text),
-        (None, None) => standard,
-    };
-    let sum = vector + text;
-    if sum == 0.0 {
-        return Err(Failure::argument(
-            "config.hybridSearch",
-            "two weights of 0".to_owned(),
-            "at least one weight above 0",
-        ));
-    }
-    Ok((vector / sum, text / sum))
+/// The conversation before a question.
+fn history(argument: &Argument<'_>) -> Result<Vec<Turn>, Failure> {
+    argument
+        .entries("an array of { question, answer }")?
+        .iter()
+        .map(|turn| {
+            let options = Options::read(turn, &["history.question", "history.answer"])?;
+            let question = options.require("history.question", "a string")?.text()?;
+            let answer = options.get("history.answer")?.map(|given| given.text()).transpose()?;
+            Ok(Turn { question, answer: answer.unwrap_or_default() })
+        })
+        .collect()
 }
 
 fn flag(options: &Options<'_>, name: &'static str, standard: bool) -> Result<bool, Failure> {

@@ -2,13 +2,15 @@
 
 use napi_derive::napi;
 
-use crate::{engine, task};
+use crate::config::settings::ProgressLocation;
+use crate::{engine, query, task};
 
 /// How far a run is.
 #[napi(object, object_from_js = false, use_nullable = true)]
 pub struct Progress {
-    /// What is being done: listing files, reading and chunking them, or writing the index.
-    #[napi(ts_type = "'walk' | 'index' | 'commit'")]
+    /// What is being done: listing files, reading and chunking them, writing the index, or waiting for vectors of a
+    /// provider; then texts are counted, not files.
+    #[napi(ts_type = "'walk' | 'index' | 'commit' | 'embed'")]
     pub phase: &'static str,
     /// Files done in this phase.
     pub files_done: f64,
@@ -18,6 +20,9 @@ pub struct Progress {
     pub current_file: Option<String>,
     /// Estimated milliseconds left; `null` until there is enough to go by.
     pub remaining_ms: Option<f64>,
+    /// Where the owner wants to see it: `vectorDb.progressLocation`.
+    #[napi(ts_type = "'notification' | 'statusBar'")]
+    pub location: &'static str,
 }
 
 /// Something that made an answer less than complete.
@@ -57,6 +62,16 @@ pub struct IndexReport {
     pub removed: f64,
     /// Files that were as before.
     pub unchanged: f64,
+    /// Files whose vectors the embedded model made.
+    pub embedded: f64,
+    /// Files whose vectors were known from before, from any workspace.
+    pub reused: f64,
+    /// Texts that a provider made vectors of.
+    pub texts_embedded: f64,
+    /// Texts whose vectors by the provider's model were known from before.
+    pub texts_reused: f64,
+    /// Texts that have no vector of the provider yet.
+    pub texts_pending: f64,
     /// Every path that was left out, with the reason.
     pub skipped: Vec<SkippedPath>,
     /// Wall time in milliseconds.
@@ -100,19 +115,70 @@ pub struct Hit {
     pub explanation: Vec<ScorePart>,
 }
 
-/// The answer to a question.
+/// A word to look for, and other forms of it.
 #[napi(object, object_from_js = false)]
+pub struct Keyword {
+    /// A word, a name, or a few words.
+    pub word: String,
+    /// Other forms or synonyms.
+    pub variations: Vec<String>,
+}
+
+/// A strategy that was tried.
+#[napi(object, object_from_js = false)]
+pub struct Attempt {
+    /// Which one.
+    pub strategy: &'static str,
+    /// What came of it.
+    #[napi(ts_type = "'answered' | 'skipped' | 'empty' | 'failed' | 'timedOut' | 'cancelled'")]
+    pub outcome: &'static str,
+    /// Why, for a person.
+    pub reason: String,
+    /// Wall time in milliseconds.
+    pub ms: f64,
+}
+
+/// What a token budget had no room for.
+#[napi(object, object_from_js = false)]
+pub struct Omitted {
+    /// Hits of which nothing is there.
+    pub hits: f64,
+    /// Lines that the last hit lost.
+    pub lines: f64,
+}
+
+/// The answer to a question.
+#[napi(object, object_from_js = false, use_nullable = true)]
 pub struct SearchResponse {
     /// The question as asked.
     pub query: String,
-    /// The strategy that answered.
+    /// The question that was searched for: as a language model put it, or as asked.
+    pub question: String,
+    /// What was looked for beside it, most relevant first: as a language model or the caller named it, or the words of the
+    /// question that matter.
+    pub keywords: Vec<Keyword>,
+    /// What kind of answer is wanted, if a language model was asked.
+    #[napi(
+        ts_type = "'find-code' | 'explain' | 'find-tests' | 'find-usage' | 'overview' | 'config' | 'other' | null"
+    )]
+    pub intent: Option<&'static str>,
+    /// The strategy that answered: one that may be asked for, or `text` (the characters as they stand) or `common-files`
+    /// (README, manifests, entry points), where nothing else found anything.
     pub strategy: &'static str,
+    /// What was tried, in order.
+    pub tried: Vec<Attempt>,
     /// Wall time of the search in milliseconds.
     pub took_ms: f64,
     /// What made the answer less than complete; empty for a complete one.
     pub degraded: Vec<Degradation>,
-    /// Best first. Empty means that nothing matches, never that something broke.
+    /// Best first; by path if the strategy is `full`. Empty means that nothing matches, never that something broke.
     pub hits: Vec<Hit>,
+    /// o200k tokens of the texts of the hits.
+    pub tokens: f64,
+    /// What the token budget had no room for.
+    pub omitted: Omitted,
+    /// Whether the answer was kept from before, on the same state of the index.
+    pub cached: bool,
 }
 
 /// A file in the index.
@@ -239,6 +305,10 @@ impl From<task::Progress> for Progress {
             files_total: number(progress.files_total),
             current_file: progress.current_file,
             remaining_ms: progress.remaining_ms.map(number),
+            location: match progress.location {
+                ProgressLocation::Notification => "notification",
+                ProgressLocation::StatusBar => "statusBar",
+            },
         }
     }
 }
@@ -265,6 +335,11 @@ impl From<engine::IndexReport> for IndexReport {
             changed: number(report.changed),
             removed: number(report.removed),
             unchanged: number(report.unchanged),
+            embedded: number(report.embedded),
+            reused: number(report.reused),
+            texts_embedded: number(report.texts_embedded),
+            texts_reused: number(report.texts_reused),
+            texts_pending: number(report.texts_pending),
             skipped: all(report.skipped),
             took_ms: report.took_ms,
             degraded: all(report.degraded),
@@ -291,14 +366,41 @@ impl From<engine::Hit> for Hit {
     }
 }
 
+impl From<query::Keyword> for Keyword {
+    fn from(keyword: query::Keyword) -> Self {
+        Self { word: keyword.word, variations: keyword.variations }
+    }
+}
+
+impl From<engine::Attempt> for Attempt {
+    fn from(attempt: engine::Attempt) -> Self {
+        Self {
+            strategy: attempt.strategy,
+            outcome: attempt.outcome.name(),
+            reason: attempt.reason,
+            ms: attempt.took_ms,
+        }
+    }
+}
+
 impl From<engine::SearchResponse> for SearchResponse {
     fn from(response: engine::SearchResponse) -> Self {
         Self {
             query: response.query,
+            question: response.question,
+            keywords: all(response.keywords),
+            intent: response.intent,
             strategy: response.strategy,
+            tried: all(response.tried),
             took_ms: response.took_ms,
             degraded: all(response.degraded),
             hits: all(response.hits),
+            tokens: number(response.tokens),
+            omitted: Omitted {
+                hits: number(response.omitted_hits),
+                lines: number(response.omitted_lines),
+            },
+            cached: response.is_cached,
         }
     }
 }

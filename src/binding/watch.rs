@@ -208,6 +208,7 @@ mod tests {
             files_total,
             current_file,
             remaining_ms,
+            location: crate::config::settings::ProgressLocation::Notification,
         })
     }
 

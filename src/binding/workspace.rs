@@ -96,6 +96,21 @@ impl Workspace {
         })
     }
 
+    /// Takes other settings, from the next run and search on; whatever is left out gets its default. A watch that goes on
+    /// takes up what they change by itself.
+    #[napi(catch_unwind, ts_args_type = "config: Config", ts_return_type = "Promise<void>")]
+    pub fn configure<'env>(
+        &self,
+        env: &'env Env,
+        config: Unknown<'env>,
+    ) -> Result<PromiseRaw<'env, ()>> {
+        let engine = Arc::clone(&self.engine);
+        let call = || Ok((options::configure(env, config)?, CallOptions::NONE));
+        call::start(env, &self.running, Length::Short, call, move |_, config| {
+            engine.configure(&config)
+        })
+    }
+
     /// How the workspace stands.
     #[napi(catch_unwind, ts_return_type = "Promise<Status>")]
     pub fn status<'env>(&self, env: &'env Env) -> Result<PromiseRaw<'env, Status>> {

@@ -105,7 +105,7 @@ impl Roots {
         }
         if paths.is_empty() {
             return Err(Error::InvalidArgument {
-                name: "roots",
+                name: "roots".into(),
                 value: "empty".into(),
                 expected: "at least one folder".into(),
             });

@@ -26,7 +26,7 @@ pub struct Question<'a> {
 
 impl From<BadFilter> for Error {
     fn from(bad: BadFilter) -> Self {
-        Self::InvalidArgument { name: bad.name, value: bad.value, expected: bad.expected }
+        Self::InvalidArgument { name: bad.name.into(), value: bad.value, expected: bad.expected }
     }
 }
 
@@ -56,7 +56,7 @@ impl<'a> Question<'a> {
         }
         if let Some(limit) = request.limit.filter(|limit| !(1..=MAX_LIMIT).contains(limit)) {
             return Err(Error::InvalidArgument {
-                name: "limit",
+                name: "limit".into(),
                 value: limit.to_string(),
                 expected: format!("1 to {MAX_LIMIT}"),
             });

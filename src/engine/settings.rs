@@ -19,7 +19,7 @@ impl Engine {
         config.walk.never_enter.clone_from(&before.walk.never_enter);
         if config.profile() != before.profile() {
             return Err(Error::InvalidArgument {
-                name: "config",
+                name: "config".into(),
                 value: format!("one for an index of {}", config.profile()),
                 expected: format!("one for the open index of {}", before.profile()),
             });

@@ -105,7 +105,7 @@ fn cache_folder() -> Result<PathBuf, Error> {
             .or_else(|| from("HOME").map(|home| home.join(".cache")))
     };
     folder.map(|folder| folder.join("sextant")).ok_or_else(|| Error::InvalidArgument {
-        name: "storage",
+        name: "storage".into(),
         value: "not given".into(),
         expected: "a folder, because the environment names no home folder".into(),
     })

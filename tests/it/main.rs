@@ -10,6 +10,7 @@ mod code;
 mod concurrent;
 mod control;
 mod damage;
+mod declared;
 mod embeddings;
 mod filters;
 mod incremental;

@@ -3,6 +3,7 @@
 //! In: texts. Out: for each, a unit vector, or why this one text has none. A failure of the whole (no answer, no
 //! permission, a wrong number of dimensions) is a [`ProviderError`]; what was given until then holds.
 
+pub mod callback;
 mod cut;
 mod embedder;
 mod job;
