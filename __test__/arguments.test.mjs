@@ -50,7 +50,7 @@ test('no argument of any kind takes the process down', async (t) => {
     await settles(() => workspace.status(value), `status ${label}`)
     await settles(() => workspace.files(value), `files ${label}`)
     await settles(() => workspace.skipped(value), `skipped ${label}`)
-    for (const name of ['query', 'keywords', 'limit', 'tokenBudget', 'strategy', 'paths', 'languages', 'kinds', 'explain', 'sync']) {
+    for (const name of ['query', 'keywords', 'limit', 'tokenBudget', 'strategy', 'paths', 'languages', 'kinds', 'explain', 'sync', 'rewrite', 'history', 'attached']) {
       await settles(() => workspace.search({ query: 'x', [name]: value }), `${name} ${label}`)
     }
   }
@@ -101,9 +101,17 @@ test('a refusal names the argument, the value and what was expected', async (t) 
     [{ roots: [''] }, /empty path/],
     [{ roots: [root], storage: '' }, /storage is "";/],
     [{ roots: [root], cofnig: {} }, /"cofnig"/],
-    [{ roots: [root], config: { performanceMode: 'fast' } }, /config\.performanceMode is "fast"; expected one of performance, balanced, memory/],
+    [{ roots: [root], config: { vectorDb: { performanceMode: 'fast' } } }, /config\.vectorDb\.performanceMode is "fast"; expected one of balanced, memory/],
     [{ roots: [root], config: { hybridSearch: { vectorWeight: 2 } } }, /config\.hybridSearch\.vectorWeight is 2; expected a number from 0 to 1/],
-    [{ roots: [root], config: { hybridSearch: { vectorWeight: 0, textWeight: 0 } } }, /two weights of 0/],
+    [{ roots: [root], config: { hybridSearch: { mmr: { lambda: '1' } } } }, /config\.hybridSearch\.mmr\.lambda is "1"; expected a number/],
+    [{ roots: [root], config: { hybridSearch: { mmr: { lamda: 1 } } } }, /config\.hybridSearch\.mmr is an object with the field "lamda"; expected no fields but enabled, lambda/],
+    [{ roots: [root], config: { vectorDb: { batchSize: 51 } } }, /config\.vectorDb\.batchSize is 51; expected a whole number from 1 to 50/],
+    [{ roots: [root], config: { embedding: { apiKey: 12345 } } }, /config\.embedding\.apiKey is not shown; expected a string/],
+    [{ roots: [root], config: { vectordb: {} } }, /"vectordb"; expected no fields but ignore, vectorDb/],
+    [{ roots: [root], embedder: { id: 'a' } }, /embedder\.embed is missing; expected a function/],
+    [{ roots: [root], embedder: { id: '', embed() {} } }, /embedder\.id is ""/],
+    [{ roots: [root], languageModel: {} }, /languageModel\.complete is missing/],
+    [{ roots: [root], onLog: 1 }, /onLog is 1; expected a function/],
     [{ roots: [root], config: { ignore: { exclude: '*.log' } } }, /config\.ignore\.exclude is "\*\.log"; expected an array of strings/],
     [{ roots: [root], config: { ignore: { gitignore: 0 } } }, /config\.ignore\.gitignore is 0; expected true or false/],
     [{ roots: [root], config: null }, /config is null; expected an object/],

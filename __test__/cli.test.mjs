@@ -21,11 +21,13 @@ function over(t, files) {
   return { ...tree, run, json }
 }
 
+const ANSWER_KEYS = 'query,question,keywords,intent,strategy,tried,tookMs,degraded,hits,tokens,omitted,cached'
+
 test('index reports what it did, and says nothing else without a terminal', async (t) => {
   const { run, json, root, storage } = over(t)
   const { code, value, stderr } = await json('index')
   assert.deepEqual([code, stderr], [0, ''])
-  assert.equal(keys(value), 'roots,files,chunks,added,changed,removed,unchanged,skipped,tookMs,degraded')
+  assert.equal(keys(value), 'roots,files,chunks,added,changed,removed,unchanged,embedded,reused,textsEmbedded,textsReused,textsPending,skipped,tookMs,degraded')
   assert.deepEqual([value.files, value.added, value.roots], [3, 3, [root]])
   assert.ok(value.skipped.some(({ path, reason }) => path === 'logo.png' && reason !== ''))
   const again = await run('index', ['--performance-mode=memory'])
@@ -39,7 +41,7 @@ test('search builds the index, and answers in the documented shape', async (t) =
   const { json } = over(t)
   const { code, value, stderr } = await json('search', ['is the token expired'])
   assert.deepEqual([code, stderr], [0, ''])
-  assert.equal(keys(value), 'query,strategy,tookMs,degraded,hits')
+  assert.equal(keys(value), ANSWER_KEYS)
   assert.equal(keys(value.hits[0]), HIT_KEYS)
   assert.equal(value.hits[0].path, 'src/auth/token.js')
   const explained = await json('search', ['isExpired', '--explain'])
@@ -100,7 +102,7 @@ test('--queries answers line by line', async (t) => {
   assert.equal(code, 1)
   const [first, second, third, ...rest] = stdout.trim().split('\n').map((line) => JSON.parse(line))
   assert.deepEqual(rest, [])
-  assert.equal(keys(first), 'id,query,strategy,tookMs,degraded,hits')
+  assert.equal(keys(first), `id,${ANSWER_KEYS}`)
   assert.deepEqual([first.id, first.query, first.hits[0].path], [7, 'isExpired', 'src/auth/token.js'])
   assert.ok(!('id' in second) && second.hits.length <= 2)
   assert.deepEqual([third.id, third.error.code], ['blank', 'EMPTY_QUERY'])

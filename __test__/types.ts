@@ -9,8 +9,10 @@ export async function everyCall(signal: AbortSignal): Promise<void> {
     storage: '/tmp/x',
     config: {
       ignore: { gitignore: true, sextantignore: true, defaults: false, secrets: true, exclude: ['*.log'] },
-      performanceMode: 'balanced',
-      hybridSearch: { vectorWeight: 0.5, textWeight: 0.5 },
+      vectorDb: { performanceMode: 'balanced', batchSize: 20 },
+      hybridSearch: { vectorWeight: 0.5, textWeight: 0.5, mmr: { enabled: true, lambda: 0.5 } },
+      cascade: { fullWorkspace: false },
+      embedding: { baseUrl: 'http://localhost:11434', model: 'a' },
     },
   })
   const report: IndexReport = await workspace.sync({ signal, onProgress: (progress: Progress) => void progress.phase })
@@ -46,7 +48,7 @@ export async function everyCall(signal: AbortSignal): Promise<void> {
       const failure: string = event.code + event.message
       void failure
     } else {
-      const phase: 'walk' | 'index' | 'commit' = event.progress.phase
+      const phase: 'walk' | 'index' | 'commit' | 'embed' = event.progress.phase
       void phase
     }
   })

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Workspace, makeTree, openTree } from './helpers.mjs'
 
-const REPORT_KEYS = 'added,changed,chunks,degraded,files,removed,roots,skipped,tookMs,unchanged'
+const REPORT_KEYS =
+  'added,changed,chunks,degraded,embedded,files,removed,reused,roots,skipped,textsEmbedded,textsPending,textsReused,tookMs,unchanged'
 const HIT_KEYS = 'endLine,explanation,kind,language,name,path,root,score,startLine,text'
 const keys = (value) => Object.keys(value).sort().join()
 
@@ -51,7 +52,7 @@ test('a search finds the lines, counted from 1', async (t) => {
   const { workspace, root } = await openTree(t)
   await workspace.sync()
   const answer = await workspace.search({ query: 'where do we check that a token is expired' })
-  assert.equal(keys(answer), 'degraded,hits,query,strategy,tookMs')
+  assert.equal(keys(answer), 'cached,degraded,hits,intent,keywords,omitted,query,question,strategy,tokens,tookMs,tried')
   assert.equal(answer.query, 'where do we check that a token is expired')
   assert.deepEqual(answer.degraded, [])
   const [hit] = answer.hits
@@ -95,9 +96,9 @@ test('each local strategy answers, an absent one says so', async (t) => {
     const answer = await workspace.search({ query: 'isExpired', strategy })
     assert.ok(answer.hits.some(({ path }) => path === 'src/auth/token.js'), strategy)
   }
-  for (const strategy of ['full', 'remote']) {
-    await assert.rejects(workspace.search({ query: 'x', strategy }), { code: 'STRATEGY_UNAVAILABLE' })
-  }
+  const whole = await workspace.search({ query: 'x', strategy: 'full' })
+  assert.deepEqual(whole.hits.map(({ path }) => path), ['docs/guide.md', 'src/auth/token.js', 'src/store/cart.py'])
+  await assert.rejects(workspace.search({ query: 'x', strategy: 'remote' }), { code: 'STRATEGY_UNAVAILABLE' })
 })
 
 test('search can sync first', async (t) => {

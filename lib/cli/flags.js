@@ -13,6 +13,7 @@ const GLOBAL = {
 const COMMON = {
   root: { kind: 'list', value: 'DIR', about: 'a folder of the workspace (default: the current one)' },
   storage: { kind: 'value', value: 'DIR', about: 'folder of the database (default: in the cache folder)' },
+  config: { kind: 'value', value: 'FILE', about: 'settings as JSON (docs/settings.md)' },
   ...GLOBAL,
 }
 
@@ -35,7 +36,7 @@ const WATCH = {
 
 /** @type {Flags} */
 const SEARCH = {
-  limit: { kind: 'value', value: 'N', about: 'most hits wanted (default: 10)' },
+  limit: { kind: 'value', value: 'N', about: 'most hits wanted (default: 10, or what the budget has room for)' },
   strategy: {
     kind: 'value',
     value: 'NAME',
@@ -50,6 +51,7 @@ const SEARCH = {
     about: 'only chunks of a kind',
     values: ['function', 'class', 'component', 'hook', 'type', 'export', 'section', 'full-file', 'block'],
   },
+  'token-budget': { kind: 'value', value: 'N', about: 'most tokens of text over all hits; a small workspace is then shown whole' },
   queries: { kind: 'value', value: 'FILE', about: 'ask every {"query", "id"?} of a JSONL file (-: standard input)' },
   'no-sync': { kind: 'switch', about: 'ask the index as it is' },
   explain: { kind: 'switch', about: 'say how each score came about' },

@@ -28,8 +28,16 @@ function writeHits(answer, filters, output) {
     output.line(suggestion(filters))
     return
   }
-  const summary = `${plural(answer.hits.length, 'hit')} in ${formatDuration(answer.tookMs)} (${answer.strategy})`
+  const { hits, lines } = answer.omitted
+  const left = [hits > 0 ? plural(hits, 'hit') : '', lines > 0 ? plural(lines, 'line') : ''].filter((part) => part !== '')
+  const omitted = left.length > 0 ? `; no room for ${left.join(' and ')}` : ''
+  const summary = `${plural(answer.hits.length, 'hit')} in ${formatDuration(answer.tookMs)} (${answer.strategy})${omitted}`
   output.line(output.paint('dim', summary))
+  if (filters.explain === true) {
+    for (const { strategy, outcome, reason, ms } of answer.tried) {
+      output.line(output.paint('dim', `${strategy}: ${outcome} in ${formatDuration(ms)}; ${reason}`))
+    }
+  }
 }
 
 /**

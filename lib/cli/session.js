@@ -1,7 +1,8 @@
 'use strict'
 
+const { readFileSync } = require('node:fs')
 const { Workspace } = require('../../index.js')
-const { EXIT_INTERRUPTED, describeFailure } = require('./failure.js')
+const { CommandError, EXIT_FAILED, EXIT_INTERRUPTED, describeFailure } = require('./failure.js')
 const { ProgressBar } = require('./progress-bar.js')
 
 /** @typedef {import('./arguments.js').Arguments} Arguments */
@@ -19,7 +20,7 @@ function openWorkspace(args, roots = []) {
   return Workspace.open({
     roots: named.length > 0 ? named : ['.'],
     ...(storage !== undefined && { storage }),
-    config: { performanceMode: performanceMode(args) },
+    config: readConfig(args),
   })
 }
 
@@ -77,13 +78,49 @@ function untilInterrupted() {
 }
 
 /**
- * Who types a command waits for it.
+ * The settings of --config, --performance-mode and the environment.
  *
  * @param {Arguments} args
+ * @returns {import('../../index.js').Config}
  */
-function performanceMode(args) {
+function readConfig(args) {
+  const file = args.value('config')
+  const config = file === undefined ? {} : readSettings(file)
   const mode = args.knows('performance-mode') ? args.value('performance-mode') : undefined
-  return /** @type {'performance' | 'balanced' | 'memory'} */ (mode ?? 'performance')
+  const key = process.env['SEXTANT_API_KEY'] ?? ''
+  return {
+    ...config,
+    vectorDb: {
+      // Who types a command waits for it.
+      performanceMode: 'performance',
+      ...config.vectorDb,
+      ...(mode !== undefined && { performanceMode: /** @type {'performance' | 'balanced' | 'memory'} */ (mode) }),
+    },
+    ...(key !== '' && { embedding: { apiKey: key, ...config.embedding } }),
+  }
+}
+
+/**
+ * @param {string} file
+ * @returns {import('../../index.js').Config}
+ */
+function readSettings(file) {
+  let text = ''
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new CommandError('CONFIG_UNREADABLE', `cannot read the settings ${file}: ${why}`, EXIT_FAILED)
+  }
+  try {
+    const config = JSON.parse(text)
+    if (typeof config === 'object' && config !== null && !Array.isArray(config)) {
+      return config
+    }
+  } catch {
+    // Said below, as for JSON of another kind.
+  }
+  throw new CommandError('CONFIG_INVALID', `${file} is no JSON object of settings; docs/settings.md lists them`, EXIT_FAILED)
 }
 
 /**

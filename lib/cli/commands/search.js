@@ -48,9 +48,11 @@ const search = {
  */
 function readFilters(args) {
   const limit = args.count('limit')
+  const tokenBudget = args.count('token-budget')
   const strategy = /** @type {SearchOptions['strategy']} */ (args.value('strategy'))
   return {
     ...(limit !== undefined && { limit }),
+    ...(tokenBudget !== undefined && { tokenBudget }),
     ...(strategy !== undefined && { strategy }),
     paths: args.all('path'),
     languages: args.all('language'),
