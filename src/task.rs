@@ -66,8 +66,9 @@ impl CancelToken {
     /// threads that do the work, and must answer quickly.
     #[must_use]
     pub fn or_when(&self, holds: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        let before = self.condition.clone();
         let condition = Condition {
-            holds: Box::new(holds),
+            holds: Box::new(move || before.as_ref().is_some_and(|before| before.ask()) || holds()),
             held: AtomicBool::new(false),
             since: Instant::now(),
             next_ms: AtomicU64::new(0),

@@ -11,6 +11,8 @@ const KEPT: usize = 64;
 #[derive(Default)]
 pub struct Answers {
     kept: VecDeque<(i64, SearchRequest, SearchResponse)>,
+    /// How often all was forgotten.
+    n_cleared: u64,
 }
 
 impl Answers {
@@ -23,8 +25,22 @@ impl Answers {
         Some(SearchResponse { is_cached: true, ..answer.clone() })
     }
 
-    /// Keeps an answer.
-    pub fn put(&mut self, generation: i64, request: &SearchRequest, answer: &SearchResponse) {
+    /// How often all was forgotten: what is asked for before that must not be kept after it.
+    pub fn n_cleared(&self) -> u64 {
+        self.n_cleared
+    }
+
+    /// Keeps an answer that was begun when all had been forgotten `n_cleared` times.
+    pub fn put(
+        &mut self,
+        generation: i64,
+        request: &SearchRequest,
+        answer: &SearchResponse,
+        n_cleared: u64,
+    ) {
+        if n_cleared != self.n_cleared {
+            return;
+        }
         if self.kept.len() == KEPT {
             self.kept.pop_front();
         }
@@ -34,5 +50,6 @@ impl Answers {
     /// Forgets all: something changed that is no state of the index.
     pub fn clear(&mut self) {
         self.kept.clear();
+        self.n_cleared += 1;
     }
 }

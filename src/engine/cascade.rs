@@ -26,6 +26,8 @@ use crate::task::CancelToken;
 #[derive(Default)]
 pub struct Tries {
     list: Vec<Attempt>,
+    /// Whether a server was asked, whose answers may change without our knowing.
+    has_asked_server: bool,
 }
 
 impl Tries {
@@ -44,6 +46,11 @@ impl Tries {
     /// Notes what another search has tried.
     pub fn append(&mut self, mut other: Self) {
         self.list.append(&mut other.list);
+    }
+
+    /// Notes that a server is asked.
+    pub fn ask_server(&mut self) {
+        self.has_asked_server = true;
     }
 
     fn has_failed(&self) -> bool {
@@ -110,7 +117,13 @@ impl Engine {
                     why: "no index on a server is configured; use auto".into(),
                 }),
             },
-            Strategy::Embeddings => self.local(cancel, search, tries, &[Way::Embeddings]),
+            Strategy::Embeddings => match no_vectors(search.config) {
+                Some(why) => Err(Error::StrategyUnavailable {
+                    strategy: "embeddings",
+                    why: format!("{why}; use auto"),
+                }),
+                None => self.local(cancel, search, tries, &[Way::Embeddings]),
+            },
             Strategy::Tfidf => self.local(cancel, search, tries, &[Way::Words, Way::Text]),
             Strategy::Hybrid => self.local(cancel, search, tries, &ALL),
         }
@@ -194,11 +207,7 @@ impl Engine {
             self.source(cancel, search, &mut notices)?
         } else {
             // Words are ranked again by what costs nothing.
-            match search.config {
-                config if !config.use_vectors => Source::Off("no vectors".into()),
-                config if !config.settings.vector_db.enabled => Source::Off("off".into()),
-                _ => Source::Embedded,
-            }
+            no_vectors(search.config).map_or(Source::Embedded, |why| Source::Off(why.into()))
         };
         self.read(|view, connection| {
             let snapshot = &view.snapshot;
@@ -261,11 +270,8 @@ impl Engine {
         notices: &mut Vec<Degradation>,
     ) -> Result<Source, Error> {
         let settings = &search.config.settings;
-        if !search.config.use_vectors {
-            return Ok(Source::Off("the index is made without vectors".into()));
-        }
-        if !settings.vector_db.enabled {
-            return Ok(Source::Off("vectorDb.enabled is off".into()));
+        if let Some(why) = no_vectors(search.config) {
+            return Ok(Source::Off(why.into()));
         }
         let serving = self.serving();
         notices.extend(serving.notice);
@@ -276,6 +282,9 @@ impl Engine {
             Err(_) if cancel.is_cancelled() => Err(Error::Cancelled),
             Err(no_vector) => {
                 let instead = match settings.vector_db.fallback_to_keyword_search {
+                    _ if search.question.request.strategy == Strategy::Embeddings => {
+                        "ask again later or with another strategy"
+                    }
                     true => "it is answered by words, ranked by the embedded model",
                     false => {
                         "vectorDb.fallbackToKeywordSearch is off, so it is not answered by words"
@@ -288,6 +297,14 @@ impl Engine {
             }
         }
     }
+}
+
+/// Why there are no vectors to search, if so.
+fn no_vectors(config: &Config) -> Option<&'static str> {
+    if !config.use_vectors {
+        return Some("the index is made without vectors");
+    }
+    (!config.settings.vector_db.enabled).then_some("vectorDb.enabled is off")
 }
 
 /// A notice that some texts have no vector yet.
@@ -452,8 +469,10 @@ impl Answer {
         tries: Tries,
         started: Instant,
     ) -> (SearchResponse, bool) {
-        let may_be_kept =
-            !tries.has_failed() && self.notices.is_empty() && understood.notices.is_empty();
+        let may_be_kept = !tries.has_asked_server
+            && !tries.has_failed()
+            && self.notices.is_empty()
+            && understood.notices.is_empty();
         let mut degraded: Vec<Degradation> =
             understood.notices.iter().cloned().map(Degradation::from).collect();
         if question.query.is_cut {

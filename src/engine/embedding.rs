@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::named;
 use super::provider::Provider;
 use super::types::{Degradation, IndexReport};
-use super::{Engine, lock};
+use super::{Engine, Roots, lock};
 use crate::config::Config;
 use crate::config::settings::LogLevel;
 use crate::embed::provider::ProviderError;
@@ -131,9 +131,14 @@ impl Engine {
         &self,
         cancel: &CancelToken,
         progress: &dyn ProgressSink,
+        roots: &Roots,
     ) -> Result<Stage, Error> {
         let target = lock(&self.providers).target.clone();
         let Some(provider) = target else { return Ok(Stage::default()) };
+        let cancel = &roots.until_stopped(cancel);
+        if cancel.is_cancelled() {
+            return Ok(Stage { is_to_be_retried: true, ..Stage::default() });
+        }
         let config = self.config();
         if let Some(stage) = self.too_large(&provider, &config)? {
             return Ok(stage);
@@ -142,7 +147,7 @@ impl Engine {
             return Ok(Stage { is_to_be_retried: true, ..Stage::default() });
         };
         let Some(_lock) = VectorStore::lock(self.database.folder())? else {
-            return Ok(Stage { is_to_be_retried: true, ..Stage::default() });
+            return self.made_elsewhere(&provider);
         };
         let progress = &self.kept(progress);
         let mut stage = Stage::default();
@@ -179,10 +184,12 @@ impl Engine {
             )?;
             stage.made += done.made;
             stage.reused += done.reused;
+            let n_refused = done.refused.len();
             skipped.extend(done.refused.iter().map(|(key, ..)| *key));
             refused.extend(done.refused);
             failure = done.failure;
-            if failure.is_none() && done.made + done.reused == 0 && skipped.is_empty() {
+            let is_idle = done.made + done.reused == 0 && n_refused == 0;
+            if failure.is_none() && is_idle {
                 // A provider that answers nothing and says nothing would be asked for ever.
                 break;
             }
@@ -192,6 +199,25 @@ impl Engine {
         }
         self.conclude(&provider, &mut stage, &refused, failure)?;
         Ok(stage)
+    }
+
+    /// What a run is to say whose vectors another one makes: how many are missing, and that somebody sees to it.
+    fn made_elsewhere(&self, provider: &Provider) -> Result<Stage, Error> {
+        let (_, n_missing) = self.read(|view, connection| {
+            let keys = provider.keys(view, connection)?;
+            let columns = view.snapshot.columns(connection)?;
+            let at = (&view.snapshot, connection);
+            let but = HashSet::new();
+            Ok(provided::missing_texts(at, columns, &keys, provider.store(), &but)?)
+        })?;
+        let message = format!(
+            "{n_missing} texts have no vector yet; whoever else has this index open has them made"
+        );
+        let degraded = match n_missing {
+            0 => Vec::new(),
+            _ => vec![Degradation { code: "EMBEDDINGS_INCOMPLETE", message }],
+        };
+        Ok(Stage { n_missing, degraded, is_to_be_retried: true, ..Stage::default() })
     }
 
     /// What was reached: complete, or why not.
@@ -222,10 +248,17 @@ impl Engine {
             Some(error) => {
                 let message = format!("{error}; {} texts have no vector yet", stage.n_missing);
                 self.log.say(LogLevel::Warn, || message.clone());
-                stage.degraded.push(Degradation { code: error.code(), message });
+                let degradation = Degradation { code: error.code(), message };
+                *lock(&self.last_error) = Some(degradation.clone());
+                stage.degraded.push(degradation);
                 stage.is_to_be_retried = true;
             }
             None if stage.n_missing == 0 => {
+                let mut last_error = lock(&self.last_error);
+                if last_error.as_ref().is_some_and(|last| last.code.starts_with("PROVIDER_")) {
+                    *last_error = None;
+                }
+                drop(last_error);
                 let was_complete = provider.store().is_complete()?;
                 if !was_complete {
                     provider.store().set_complete()?;
@@ -237,13 +270,13 @@ impl Engine {
             }
             None => stage.is_to_be_retried = true,
         }
-        if stage.made + stage.reused > 0 {
-            lock(&self.answers).clear();
-        }
         let (made, reused) = (stage.made, stage.reused);
-        self.log.say(LogLevel::Info, || {
-            format!("{model}: {made} texts embedded, {reused} known from before")
-        });
+        if made + reused > 0 {
+            lock(&self.answers).clear();
+            self.log.say(LogLevel::Info, || {
+                format!("{model}: {made} texts embedded, {reused} known from before")
+            });
+        }
         Ok(())
     }
 
@@ -303,12 +336,14 @@ impl Engine {
         cancel: &CancelToken,
         progress: &dyn ProgressSink,
     ) -> Result<Stage, Error> {
-        if lock(&self.live).is_some() {
+        let config = self.config();
+        if lock(&self.live).is_some() && config.settings.vector_db.enable_background_processing {
             // The watch sees to it, for as long as it takes.
             return Ok(Stage::default());
         }
-        let due = Instant::now() + self.config().settings.cascade.embeddings_wait;
-        let stage = self.embed_missing(&cancel.or_when(move || Instant::now() >= due), progress)?;
+        let due = Instant::now() + config.settings.cascade.embeddings_wait;
+        let until = cancel.or_when(move || Instant::now() >= due);
+        let stage = self.embed_missing(&until, progress, &self.roots())?;
         cancel.check()?;
         Ok(stage)
     }
@@ -345,7 +380,7 @@ impl Background {
             loop {
                 while this.is_wanted.swap(false, Ordering::SeqCst) && !cancel.is_cancelled() {
                     let Some(engine) = engine.upgrade() else { break };
-                    let stage = engine.embed_missing(&cancel, progress.as_ref());
+                    let stage = engine.embed_missing(&cancel, progress.as_ref(), &engine.roots());
                     drop(engine);
                     let stage = stage.unwrap_or_else(|error| {
                         let message = error.chain();

@@ -58,6 +58,17 @@ pub fn whole(
     if question.filter.has_kinds() {
         return Ok(Whole::Not("whole files are of no kind; a kind was asked for".into()));
     }
+    // What is true of all files is no news until one of them changes.
+    let is_all = question.filter.is_open();
+    if is_all && view.least_tokens() >= max_tokens {
+        return Ok(Whole::Not(format!("{max_tokens} tokens or more, as counted before")));
+    }
+    let too_many = || {
+        if is_all {
+            view.note_tokens(max_tokens);
+        }
+        Ok(Whole::Not(format!("{max_tokens} tokens or more")))
+    };
     let counter = TokenCounter::new();
     let mut taker = Taker::new(question.request.token_budget);
     let mut n_tokens = 0;
@@ -71,11 +82,11 @@ pub fn whole(
         // A text of many times the tokens is not counted to its end.
         let left = max_tokens - n_tokens;
         if !counter.fits(&text, left) {
-            return Ok(Whole::Not(format!("{max_tokens} tokens or more")));
+            return too_many();
         }
         n_tokens += counter.count(&text);
         if n_tokens >= max_tokens {
-            return Ok(Whole::Not(format!("{max_tokens} tokens or more")));
+            return too_many();
         }
         taker.add(Hit {
             root: snapshot.root_path(file.root).to_owned(),

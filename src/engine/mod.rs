@@ -229,6 +229,7 @@ impl Engine {
         request: &SearchRequest,
     ) -> Result<SearchResponse, Error> {
         let started = Instant::now();
+        let n_cleared = lock(&self.answers).n_cleared();
         let config = self.config();
         Question::new(request)?;
         let generation = self.read(|view, _| {
@@ -264,7 +265,7 @@ impl Engine {
             format!("{:?}: {}", response.query, tried.join("; "))
         });
         if keeps && may_be_kept {
-            lock(&self.answers).put(generation, request, &response);
+            lock(&self.answers).put(generation, request, &response, n_cleared);
         }
         Ok(response)
     }
@@ -389,8 +390,9 @@ impl Engine {
         Ok(FileChunks { path: relative, language: file.language.name(), chunks })
     }
 
-    /// Ends a watch, releases files and memory; every later call fails with [`Error::Closed`].
+    /// Ends what runs and a watch, releases files and memory; every later call fails with [`Error::Closed`].
     pub fn close(&self) {
+        self.roots().is_left.store(true, Ordering::SeqCst);
         self.unwatch();
         lock(&self.reader).close();
     }

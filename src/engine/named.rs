@@ -30,11 +30,8 @@ pub fn other_model(
     target: &EmbeddingModel,
     id: &str,
 ) -> Option<Arc<dyn Embedder>> {
-    let named = id
-        .strip_prefix(target.provider)?
-        .strip_prefix(':')?
-        .strip_suffix(&target.address)?
-        .strip_suffix(" at ")?;
+    // The address of some services has the model in it, so it is compared only once the model is put in.
+    let (named, _) = id.strip_prefix(target.provider)?.strip_prefix(':')?.rsplit_once(" at ")?;
     let (name, dimensions) = match named.rsplit_once('/') {
         Some((name, dimensions)) if dimensions.parse::<usize>().is_ok() => {
             (name, dimensions.parse().ok())

@@ -90,6 +90,25 @@ impl Provider {
         text: &str,
         patience: Duration,
     ) -> Result<Arc<Vec<f32>>, NoVector> {
+        let vector = self.ask_in_time(cancel, text, patience)?;
+        match self.store.dimensions() {
+            Ok(Some(expected)) if expected != vector.len() => {
+                let found = vector.len();
+                let reason = format!(
+                    "it gave a vector of {found} dimensions for the query; those of the texts have {expected}"
+                );
+                Err(NoVector { reason, is_late: false })
+            }
+            _ => Ok(vector),
+        }
+    }
+
+    fn ask_in_time(
+        &self,
+        cancel: &CancelToken,
+        text: &str,
+        patience: Duration,
+    ) -> Result<Arc<Vec<f32>>, NoVector> {
         {
             let queries = lock(&self.queries);
             if let Some(known) = queries.known.get(text) {

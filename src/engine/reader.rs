@@ -1,5 +1,6 @@
 //! One reading connection, and what was derived from the state it read last.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use rusqlite::Connection;
@@ -14,9 +15,21 @@ pub struct View {
     /// The state.
     pub snapshot: Snapshot,
     statistics: OnceLock<Statistics>,
+    /// Tokens that all files together are known to have at least.
+    least_tokens: AtomicUsize,
 }
 
 impl View {
+    /// Tokens that all files together are known to have at least.
+    pub fn least_tokens(&self) -> usize {
+        self.least_tokens.load(Ordering::Relaxed)
+    }
+
+    /// Remembers that all files together have at least so many tokens.
+    pub fn note_tokens(&self, at_least: usize) {
+        self.least_tokens.fetch_max(at_least, Ordering::Relaxed);
+    }
+
     /// Computed at the first call.
     ///
     /// # Errors
@@ -75,7 +88,11 @@ impl Reader {
                 // A view of other roots has read segments that may be ours as well.
                 let before = open.view.as_ref().map(|view| &view.snapshot);
                 let snapshot = Snapshot::load(database, &open.connection, roots, before)?;
-                Arc::new(View { snapshot, statistics: OnceLock::new() })
+                Arc::new(View {
+                    snapshot,
+                    statistics: OnceLock::new(),
+                    least_tokens: AtomicUsize::new(0),
+                })
             }
         };
         let result = work(&view, &open.connection);

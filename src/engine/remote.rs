@@ -50,6 +50,7 @@ impl Engine {
         here: impl FnOnce(&mut Tries) -> Result<Answer, Error>,
     ) -> Result<Answer, Error> {
         let started = Instant::now();
+        tries.ask_server();
         let stop = remote::child(cancel);
         let patience = search.config.settings.cascade.remote_wait;
         let (sender, receiver) = mpsc::channel();
@@ -126,6 +127,7 @@ impl Engine {
         index: &Arc<dyn RemoteIndex>,
     ) -> Result<Answer, Error> {
         let started = Instant::now();
+        tries.ask_server();
         let Asked { answer, outcome, reason } = self.ask_server(cancel, search, index)?;
         let why = format!("{reason}; use auto");
         tries.add("remote", outcome, reason, started);

@@ -47,6 +47,15 @@ impl Drop for Kept<'_> {
     }
 }
 
+impl Roots {
+    /// A token that is also cancelled by a pause, a clear, other roots and the end of the engine.
+    pub(super) fn until_stopped(&self, cancel: &CancelToken) -> CancelToken {
+        let (controls, is_left) = (self.controls.clone(), Arc::clone(&self.is_left));
+        cancel
+            .or_when(move || is_left.load(Ordering::SeqCst) || controls.state() != Control::Running)
+    }
+}
+
 fn allowed(controls: &Controls) -> Result<(), Error> {
     match controls.state() {
         Control::Running => Ok(()),
@@ -80,15 +89,13 @@ impl Engine {
     ) -> Result<IndexReport, Error> {
         let started = Instant::now();
         let mut report = self.run(cancel, progress, roots, Wanted::ByItself)?;
-        let controls = roots.controls.clone();
-        let is_left = Arc::clone(&roots.is_left);
-        let until = cancel.or_when(move || {
-            is_left.load(Ordering::SeqCst) || controls.state() != Control::Running
-        });
-        let stage = self.embed_missing(&until, progress)?;
+        let stage = self.embed_missing(cancel, progress, roots)?;
         if stage.is_to_be_retried {
             cancel.check()?;
             allowed(&roots.controls)?;
+        }
+        if roots.is_left() {
+            return Err(Error::Cancelled);
         }
         into_report(stage, &mut report);
         report.took_ms = milliseconds(started);
@@ -128,10 +135,7 @@ impl Engine {
         roots: &Roots,
         wanted: Wanted,
     ) -> Result<IndexReport, Error> {
-        let (controls, is_left) = (roots.controls.clone(), Arc::clone(&roots.is_left));
-        let cancel = cancel.or_when(move || {
-            is_left.load(Ordering::SeqCst) || controls.state() != Control::Running
-        });
+        let cancel = roots.until_stopped(cancel);
         let _turn = self.turns.wait(&cancel).ok_or(Error::Cancelled)?;
         let progress = self.kept(progress);
         let live = lock(&self.live).clone();

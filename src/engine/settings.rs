@@ -25,8 +25,14 @@ impl Engine {
             });
         }
         self.log.set_level(config.settings.vector_db.log_level);
-        let has_other_provider = config.settings.embedding != before.settings.embedding
-            || config.settings.vector_db != before.settings.vector_db;
+        // A provider that stays the same keeps its connections, and the vectors of the queries that it was asked for.
+        let of_provider = |config: &Config| {
+            let vectors = &config.settings.vector_db;
+            let size = (vectors.max_tokens, vectors.batch_size);
+            let embedding = config.settings.embedding.clone();
+            (vectors.enabled, vectors.embedding_model, size, embedding)
+        };
+        let has_other_provider = of_provider(&config) != of_provider(&before);
         let has_other_rules = config.walk != before.walk;
         let config = Arc::new(config);
         *lock(&self.config) = Arc::clone(&config);

@@ -172,7 +172,7 @@ pub fn embed(
         let packed = cache.and_then(|cache| cache.get(text.key));
         let dimensions = packed.as_ref().map(|packed| packed.len().saturating_sub(4));
         match packed {
-            Some(packed) if expected.is_none() || dimensions == expected => {
+            Some(packed) if kept.dimensions.is_none() || dimensions == kept.dimensions => {
                 kept.put(text.key, packed);
                 result.reused += 1;
                 meter.file_done(&text.path);
@@ -182,11 +182,23 @@ pub fn embed(
     }
     let inputs: Vec<&str> = unknown.iter().map(|text| text.text.as_str()).collect();
     let mut given: HashMap<usize, ()> = HashMap::with_capacity(inputs.len());
+    let mut wrong = None;
     if !inputs.is_empty() && !cancel.is_cancelled() {
-        let done = embedder.embed(cancel, Role::Document, &inputs, &mut |at, vector| {
+        let parent = cancel.clone();
+        let stop = CancelToken::new().or_when(move || parent.is_cancelled());
+        let done = embedder.embed(&stop, Role::Document, &inputs, &mut |at, vector| {
             let text = unknown[at];
-            if given.insert(at, ()).is_some() {
+            if given.insert(at, ()).is_some() || wrong.is_some() {
                 return;
+            }
+            // The provider checks the answers of one process; these are those of earlier ones as well.
+            if let (Ok(vector), Some(expected)) = (&vector, kept.dimensions)
+                && vector.len() != expected
+            {
+                let model = embedder.model().name.clone();
+                let found = vector.len();
+                wrong = Some(ProviderError::Dimensions { model, expected, found });
+                return stop.cancel();
             }
             meter.file_done(&text.path);
             match vector {
@@ -203,7 +215,7 @@ pub fn embed(
                 }
             }
         });
-        result.failure = done.err();
+        result.failure = wrong.or(done.err());
     }
     kept.write();
     if let Some(cache) = cache {
@@ -226,10 +238,9 @@ struct Kept<'a> {
 impl Kept<'_> {
     fn put(&mut self, key: VectorKey, packed: Vec<u8>) {
         let dimensions = packed.len().saturating_sub(4);
-        // The provider checks this; here it is what keeps the columns whole.
-        if *self.dimensions.get_or_insert(dimensions) == dimensions {
-            self.pending.push((key, packed));
-        }
+        // All of one length: that of the vectors in the store, or of the first.
+        self.dimensions.get_or_insert(dimensions);
+        self.pending.push((key, packed));
         if self.pending.len() >= WRITTEN_AT_ONCE {
             self.write();
         }
