@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use sextant::config::keys::{self, Value};
 use sextant::engine::Engine;
 use sextant::task::{CancelToken, Progress};
 
@@ -48,7 +49,8 @@ fn works_when_told_to() {
     let &[work, root, storage] = parts.as_slice() else { panic!("three lines, not {work:?}") };
     let mut options = options(&[PathBuf::from(root)], Path::new(storage));
     if let Some(mode) = work.strip_prefix("threads ") {
-        options.config.settings.vector_db.performance_mode = threads::mode(mode);
+        let mode = Value::Text(mode.to_owned());
+        keys::set(&mut options.config.settings, "vectorDb.performanceMode", &mode).unwrap();
     }
     let engine = match Engine::open(options) {
         Ok(engine) => engine,

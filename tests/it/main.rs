@@ -5,6 +5,7 @@
 
 mod answers;
 mod bad_input;
+mod cascade;
 mod child;
 mod code;
 mod concurrent;
@@ -18,8 +19,11 @@ mod interrupt;
 mod opens;
 mod provided;
 mod provider;
+mod provider_engine;
 mod ranking;
 mod remote;
+mod rewriting;
+mod settings;
 mod support;
 mod threads;
 mod tidy;

@@ -6,21 +6,14 @@ use std::fs;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use sextant::config::PerformanceMode;
 use sextant::task::Phase;
 
 use crate::child;
 use crate::code::source;
 use crate::support::Place;
 
-pub fn mode(name: &str) -> PerformanceMode {
-    match name {
-        "performance" => PerformanceMode::Performance,
-        "balanced" => PerformanceMode::Balanced,
-        "memory" => PerformanceMode::Memory,
-        other => panic!("no such mode: {other}"),
-    }
-}
+/// Settings whose effect is shown here.
+pub const KEYS: &[&str] = &["vectorDb.performanceMode"];
 
 /// Threads of this process named after indexing, with their nice values.
 fn indexing_threads() -> Vec<(String, i32)> {

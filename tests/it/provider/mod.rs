@@ -5,9 +5,9 @@ mod addresses;
 mod answers;
 mod lengths;
 mod limits;
-mod network;
+pub mod network;
 mod patience;
-mod server;
+pub mod server;
 
 use std::time::Duration;
 

@@ -16,17 +16,17 @@ use super::server::{Server, ok, read_head};
 use super::{check_all_right, embed, embedder, settings_for, texts};
 
 /// A name that leads nowhere but through the proxy: names below `.invalid` never exist (RFC 6761).
-const HOST: &str = "embeddings.company.invalid";
+pub const HOST: &str = "embeddings.company.invalid";
 
 /// An authority, its certificate in a file, and a server with a certificate that it signed.
-struct Company {
-    server: Server,
-    ca_file: PathBuf,
+pub struct Company {
+    pub server: Server,
+    pub ca_file: PathBuf,
     _folder: TempDir,
 }
 
 impl Company {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.distinguished_name = rcgen::DistinguishedName::new();
         params.distinguished_name.push(DnType::CommonName, "Company Inspection CA");
@@ -54,20 +54,20 @@ impl Company {
         Self { server, ca_file, _folder: folder }
     }
 
-    fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("https://localhost:{}", self.server.address.port())
     }
 }
 
 /// A proxy that leads every CONNECT to one address, and remembers what it was asked for.
-struct Proxy {
+pub struct Proxy {
     address: SocketAddr,
     log: Arc<Mutex<Vec<String>>>,
 }
 
 impl Proxy {
     /// With `user`, only who sends these base64 credentials gets through.
-    fn start(target: SocketAddr, user: Option<&'static str>) -> Self {
+    pub fn start(target: SocketAddr, user: Option<&'static str>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let log = Arc::new(Mutex::new(Vec::new()));
@@ -81,11 +81,11 @@ impl Proxy {
         Self { address, log }
     }
 
-    fn url(&self) -> Secret {
+    pub fn url(&self) -> Secret {
         Secret::new(format!("http://{}", self.address))
     }
 
-    fn asked(&self) -> Vec<String> {
+    pub fn asked(&self) -> Vec<String> {
         self.log.lock().unwrap().clone()
     }
 }

@@ -1,8 +1,8 @@
 //! An index on a server, with a real server that misbehaves, real repositories and a real git.
 
-mod adapter;
+pub mod adapter;
 mod answers;
-mod server;
+pub mod server;
 mod statuses;
 mod time;
-mod world;
+pub mod world;
