@@ -156,3 +156,27 @@ impl<F: Fn(Progress) + Sync> ProgressSink for F {
         self(progress);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_cancelled_by_each_of_its_conditions_and_by_its_flag() {
+        let [first, second] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+        let when = |flag: &Arc<AtomicBool>| {
+            let flag = Arc::clone(flag);
+            move || flag.load(Ordering::Relaxed)
+        };
+        let made = || CancelToken::new().or_when(when(&first)).or_when(when(&second));
+        assert!(!made().is_cancelled());
+        for flag in [&first, &second] {
+            flag.store(true, Ordering::Relaxed);
+            assert!(made().is_cancelled());
+            flag.store(false, Ordering::Relaxed);
+        }
+        let token = made();
+        token.cancel();
+        assert!(token.is_cancelled());
+    }
+}

@@ -1,5 +1,6 @@
 //! The provider of vectors of a workspace: its model, what it has made, and how it fares.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
@@ -170,12 +171,20 @@ impl Provider {
         read.keys.retain(|id, _| live.contains(id));
         let mut all = Vec::with_capacity(live.len());
         for (at, segment) in view.snapshot.segments.iter().enumerate() {
-            if !read.keys.contains_key(&segment.id) {
-                let keys =
-                    provided::segment_keys(&view.snapshot, connection, columns, at, &self.store)?;
-                read.keys.insert(segment.id, Arc::new(keys));
-            }
-            all.extend(read.keys.get(&segment.id).map(Arc::clone));
+            let keys = match read.keys.entry(segment.id) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(free) => {
+                    let keys = provided::segment_keys(
+                        &view.snapshot,
+                        connection,
+                        columns,
+                        at,
+                        &self.store,
+                    )?;
+                    free.insert(Arc::new(keys))
+                }
+            };
+            all.push(Arc::clone(keys));
         }
         Ok(all)
     }

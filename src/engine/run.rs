@@ -139,12 +139,10 @@ impl Engine {
         let _turn = self.turns.wait(&cancel).ok_or(Error::Cancelled)?;
         let progress = self.kept(progress);
         let live = lock(&self.live).clone();
-        let result =
-            self.run_once(&cancel, &progress, roots, (live.as_deref(), wanted)).or_else(|error| {
-                self.recover(&cancel, &error)?.ok_or(error)?;
-                self.run_once(&cancel, &progress, roots, (live.as_deref(), wanted))
-            });
-        result
+        self.run_once(&cancel, &progress, roots, (live.as_deref(), wanted)).or_else(|error| {
+            self.recover(&cancel, &error)?.ok_or(error)?;
+            self.run_once(&cancel, &progress, roots, (live.as_deref(), wanted))
+        })
     }
 
     /// What passes progress on as the settings say.

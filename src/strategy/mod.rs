@@ -98,7 +98,7 @@ pub struct Retrieval<'a> {
 
 /// Vectors of either kind.
 enum Scorer<'s> {
-    Embedded(SemanticScorer<'s>),
+    Embedded(Box<SemanticScorer<'s>>),
     Provided(DenseScorer<'s>),
 }
 
@@ -163,7 +163,7 @@ pub fn retrieve(
         Vectors::None => None,
         Vectors::Embedded => {
             SemanticScorer::new(snapshot, connection, statistics, query, constants)?
-                .map(Scorer::Embedded)
+                .map(|scorer| Scorer::Embedded(Box::new(scorer)))
         }
         Vectors::Provided(index, query) => {
             DenseScorer::new(snapshot, snapshot.columns(connection)?, index, query)

@@ -178,7 +178,7 @@ fn texts_are_embedded_once_and_queries_are_kept() {
     // Another process, and another index of the same user.
     drop(engine);
     assert_eq!(sync(&open(&place, &words)).texts_embedded, 0);
-    let mut elsewhere = options(&[place.root.clone()], &place.top.join("elsewhere"));
+    let mut elsewhere = options(std::slice::from_ref(&place.root), &place.top.join("elsewhere"));
     elsewhere.parts.embedder = Some(Arc::clone(&words) as Arc<dyn Embedder>);
     let report = sync(&Engine::open(elsewhere).unwrap());
     assert_eq!((report.texts_embedded, report.texts_reused), (0, 4));
@@ -353,7 +353,7 @@ fn every_root_of_a_search_is_ranked_as_if_embedded_anew() {
         place.write("wagon.py", format!("def wagon():\n    \"\"\"cart {round} horses\"\"\"\n"));
         sync(&engine);
     }
-    let mut fresh = options(&[place.root.clone()], &place.top.join("fresh"));
+    let mut fresh = options(std::slice::from_ref(&place.root), &place.top.join("fresh"));
     fresh.parts.embedder = Some(Words::new("words", 64) as Arc<dyn Embedder>);
     let fresh = Engine::open(fresh).unwrap();
     sync(&fresh);

@@ -86,7 +86,8 @@ fn texts_are_embedded_again_where_nothing_is_to_be_kept() {
         let engine = open(&place, &[setting], with_words(&words));
         let first = sync(&engine);
         assert_eq!((first.embedded, first.texts_embedded), (2, 2));
-        let mut elsewhere = options(&[place.root.clone()], &place.top.join("elsewhere"));
+        let mut elsewhere =
+            options(std::slice::from_ref(&place.root), &place.top.join("elsewhere"));
         super::set(&mut elsewhere.config, &[setting]);
         elsewhere.parts = with_words(&words);
         let report = sync(&Engine::open(elsewhere).unwrap());
