@@ -22,18 +22,73 @@ export interface OpenOptions {
   roots: string[]
   /** Folder for the database, outside the roots; by default the platform's cache folder, keyed by the real paths. */
   storage?: string
+  /** Folder for the embeddings that all workspaces share; by default the platform's cache folder. */
+  cache?: string
   /** Settings. */
   config?: Config
+  /** Makes vectors, in place of what `config.vectorDb.embeddingModel` names. */
+  embedder?: Embedder
+  /** Helps to understand questions. */
+  languageModel?: LanguageModel
+  /**
+   * Takes what is logged, from `config.vectorDb.logLevel` on. What it throws is an uncaught exception, as with any
+   * listener.
+   */
+  onLog?: (level: 'debug' | 'info' | 'warn' | 'error', message: string) => void
+}
+
+/** A model that makes vectors. */
+export interface Embedder {
+  /** A name for the model; another one for other vectors, which are then made anew. */
+  id: string
+  /** Dimensions of the vectors, from 1 to 65536, if they are known. */
+  dimensions?: number
+  /** Whether somebody pays for each text, so that large workspaces are not embedded unasked; `false` by default. */
+  metered?: boolean
+  /**
+   * One vector for each text, in their order. It is called with at most `vectorDb.batchSize` texts, and up to
+   * `embedding.maxConcurrent` times at once; a call that takes longer than `embedding.timeout` is made once more. The
+   * signal aborts when nobody waits any more. Work that it does for a watch does not keep the process alive.
+   */
+  embed: (
+    request: { texts: string[]; role: 'document' | 'query' },
+    options: { signal: AbortSignal },
+  ) => Promise<Array<Float32Array | number[]>> | Array<Float32Array | number[]>
+}
+
+/** A language model, as far as a search needs one: messages in, text out. */
+export interface LanguageModel {
+  /**
+   * Completes the last message. It is asked to put a question in other words and to name keywords (`rephrase`), and what
+   * kind of answer is wanted (`intent`: 20 tokens, stop `;`), at the same time. A model that fails, is slower than
+   * `query.wait` or answers nonsense costs a notice in `degraded`. A longer answer than `maxTokens` is cut by the model.
+   */
+  complete: (
+    request: {
+      messages: Array<{ role: 'system' | 'user' | 'assistant'; content: string }>
+      maxTokens: number
+      stop: string[]
+      temperature?: number
+      purpose: 'rephrase' | 'intent'
+    },
+    options: { signal: AbortSignal },
+  ) => Promise<string> | string
 }
 
 /** Settings of a workspace. Whatever is left out keeps its default. */
 export interface Config {
   /** Which files belong to the workspace. */
   ignore?: IgnoreConfig
-  /** How much of the machine an index run may take: all cores, half of them (`balanced`, the default), or one. */
-  performanceMode?: 'performance' | 'balanced' | 'memory'
-  /** How hybrid search weighs its two lists. */
+  /** The index and its vectors. */
+  vectorDb?: VectorDbConfig
+  /** How hybrid search ranks. */
   hybridSearch?: HybridSearchConfig
+  /** Which way of searching is taken. */
+  cascade?: CascadeConfig
+  /** The provider of vectors, if it is not the embedded model. */
+  embedding?: EmbeddingConfig
+  /** What a language model is asked for, if there is one. */
+  query?: QueryConfig
 }
 
 /** Which files belong to a workspace. Each switch is on by default and turns one source of rules off. */
@@ -50,13 +105,156 @@ export interface IgnoreConfig {
   exclude?: string[]
 }
 
-/** Weights from 0 to 1, rescaled to sum 1. One that is left out is what the other leaves of 1. */
-export interface HybridSearchConfig {
-  /** Weight of the list that goes by meaning. */
-  vectorWeight?: number
-  /** Weight of the list that goes by words. */
-  textWeight?: number
+/* Settings: written by `UPDATE_DOCS=1 cargo test --test it declared`. */
+/** The index and its vectors. */
+export interface VectorDbConfig {
+  /** Search by meaning. Off: by words alone, and no provider is asked. Default: true. */
+  enabled?: boolean
+  /** Who makes the vectors: the model inside the program, Google's or OpenAI's service, or a server of your own that speaks OpenAI's language (Ollama, LM Studio, llama.cpp, vLLM). Default: 'embedded'. */
+  embeddingModel?: 'embedded' | 'gemini' | 'openai' | 'local'
+  /** Most tokens of text in one request to a provider. From 1000 to 32000 tokens; 6000 by default. */
+  maxTokens?: number
+  /** Most texts in one request to a provider. From 1 to 50 texts; 10 by default. */
+  batchSize?: number
+  /** Hits of a search that does not say how many, unless it is a hybrid one. From 1 to 20 hits; 8 by default. */
+  searchResultLimit?: number
+  /** A watched workspace is brought up to date by itself. Off: when it is searched or synced. Default: true. */
+  enableBackgroundProcessing?: boolean
+  /** Progress is told. Default: true. */
+  enableProgressNotifications?: boolean
+  /** Where progress is shown. Default: 'notification'. */
+  progressLocation?: 'notification' | 'statusBar'
+  /** How long nothing must change before a watched workspace is brought up to date. From 100 to 10000 milliseconds; 1000 by default. */
+  debounceDelay?: number
+  /** How much of the machine an index run may take: half of the cores, all of them, or one and little memory. Default: 'balanced'. */
+  performanceMode?: 'balanced' | 'performance' | 'memory'
+  /** What vectors cannot answer is answered by words. Default: true. */
+  fallbackToKeywordSearch?: boolean
+  /** Answers are kept until something changes, and texts that were embedded before are not embedded again. Default: true. */
+  cacheEnabled?: boolean
+  /** The least that is told to the log. Default: 'info'. */
+  logLevel?: 'debug' | 'info' | 'warn' | 'error'
 }
+
+/** How hybrid search ranks. A weight that is left out is what the other leaves of 1. */
+export interface HybridSearchConfig {
+  /** Weight of the list by meaning; rescaled with the other to sum 1. From 0 to 1; 0.5 by default. */
+  vectorWeight?: number
+  /** Weight of the list by words. From 0 to 1; 0.5 by default. */
+  textWeight?: number
+  /** Hits of a hybrid search that does not say how many. From 1 to 50 hits; 10 by default. */
+  topK?: number
+  mmr?: {
+    /** Prefer hits that differ from each other. Default: false. */
+    enabled?: boolean
+    /** 1 is all relevance, 0 all diversity. From 0 to 1; 0.7 by default. */
+    lambda?: number
+  }
+  temporalDecay?: {
+    /** Prefer files that changed lately. Default: false. */
+    enabled?: boolean
+    /** Days after which a score counts half. From 1 to 365 days; 30 by default. */
+    halfLifeDays?: number
+  }
+}
+
+/** Which way of searching is taken. */
+export interface CascadeConfig {
+  /** A small workspace is answered whole, if the search has a token budget. Default: true. */
+  fullWorkspace?: boolean
+  /** A small workspace has fewer files than this. From 1 to 10000 files; 100 by default. */
+  fullMaxFiles?: number
+  /** And fewer tokens than this, all files together. From 1 to 1000000 tokens; 32000 by default. */
+  fullMaxTokens?: number
+  /** An index on a server is asked, if there is one. Default: true. */
+  remote?: boolean
+  /** So long a server is waited for before the search begins here as well. From 0 to 600000 milliseconds; 12500 by default. */
+  remoteWait?: number
+  /** With more changed files than this, the server is not asked. From 0 to 1000000 files; 2000 by default. */
+  remoteMaxChangedFiles?: number
+  /** With a larger share of changed files than this, neither. From 0 to 1; 0.7 by default. */
+  remoteMaxChangedShare?: number
+  /** Up to so many changed files are searched by meaning, more by words. From 0 to 1000000 files; 300 by default. */
+  remoteMaxEmbeddedChanges?: number
+  /** So long the search of changed files may take. From 0 to 600000 milliseconds; 15000 by default. */
+  remoteLocalWait?: number
+  /** So long a server that has no index yet may take to make one. From 0 to 600000 milliseconds; 8000 by default. */
+  instantIndexWait?: number
+  /** Vectors are searched. Default: true. */
+  embeddings?: boolean
+  /** Vectors and words are searched as one. Off: vectors, and words if they give nothing. Default: true. */
+  hybrid?: boolean
+  /** So long vectors are waited for before words answer. From 0 to 600000 milliseconds; 8000 by default. */
+  embeddingsWait?: number
+  /** Words are searched. Default: true. */
+  tfidf?: boolean
+  /** Up to so many files are searched by words; 0 for any number. From 0 to 10000000 files; 0 by default. */
+  tfidfMaxFiles?: number
+  /** Hits by words that score less than 1 minus this of the best are left out. From 0 to 1; 0.75 by default. */
+  tfidfSpread?: number
+  /** So many candidates by words are ranked again by meaning; 0 for none. From 0 to 1000 candidates; 128 by default. */
+  tfidfReranked?: number
+  /** Hits that score less than this share of the best are left out; 0 for none. From 0 to 1; 0 by default. */
+  minScoreShare?: number
+  /** If nothing else answers: meaning alone. Default: true. */
+  fallbackVectors?: boolean
+  /** If nothing else answers: the characters as they stand. Default: true. */
+  fallbackText?: boolean
+  /** If nothing else answers: README, manifests and entry points. Default: true. */
+  fallbackCommonFiles?: boolean
+}
+
+/** The provider of vectors, if it is not the embedded model. */
+export interface EmbeddingConfig {
+  /** Address of the provider; empty for that of the service. */
+  baseUrl?: string
+  /** Name of the model; empty for the usual one of the service. */
+  model?: string
+  /** Dimensions to ask for; 0 for what the model gives. From 0 to 65536 dimensions; 0 by default. */
+  dimensions?: number
+  /** The key. Never logged, never stored. */
+  apiKey?: string
+  /** Time limit of a request. From 10 to 600000 milliseconds; 30000 by default. */
+  timeout?: number
+  /** So long a search waits for the vector of its query. From 10 to 600000 milliseconds; 800 by default. */
+  queryTimeout?: number
+  /** Requests at once. From 1 to 64 requests; 8 by default. */
+  maxConcurrent?: number
+  /** Requests a second to begin with. From 1 to 1000 requests; 40 by default. */
+  requestsPerSecond?: number
+  /** Further tries of a request that may succeed later. From 0 to 10 tries; 3 by default. */
+  retries?: number
+  /** File with certificates to trust as well. */
+  caFile?: string
+  /** Address of a proxy; empty for that of the environment. */
+  proxy?: string
+  /** Hosts that are asked without the proxy, separated by commas. */
+  noProxy?: string
+  /** Certificates must be right. Default: true. */
+  strictTls?: boolean
+  /** Whether somebody pays for each text; `auto`: unless the provider is in this machine's network. Default: 'auto'. */
+  metered?: 'auto' | 'yes' | 'no'
+  /** Up to so many files are embedded unasked by a provider that somebody pays for. From 0 to 1000000 files; 750 by default. */
+  maxFiles?: number
+  /** The same where large workspaces are allowed. From 0 to 1000000 files; 50000 by default. */
+  maxFilesAllowed?: number
+  /** Large workspaces are allowed. Default: false. */
+  allowLarge?: boolean
+}
+
+/** What a language model is asked for, if there is one. */
+export interface QueryConfig {
+  /** When a language model, if there is one, puts a question in other words; `needed`: if it points elsewhere ("it", "that") or follows others. Default: 'needed'. */
+  rewrite?: 'never' | 'needed' | 'always'
+  /** A language model, if there is one, names keywords for every question. Default: true. */
+  keywords?: boolean
+  /** A language model, if there is one, tells what kind of answer is wanted. Default: false. */
+  intent?: boolean
+  /** So long a language model is waited for. From 0 to 600000 milliseconds; 4000 by default. */
+  wait?: number
+}
+
+/* End of settings. */
 
 /** How a long call runs. */
 export interface CallOptions {
@@ -75,7 +273,8 @@ export interface CallOptions {
 /** How to watch. */
 export interface WatchOptions {
   /**
-   * Milliseconds without a change before the index is brought up to date, from 0 to 10000; 1000 by default. While
+   * Milliseconds without a change before the index is brought up to date, from 0 to 10000; by default what
+   * `vectorDb.debounceDelay` says. While
    * changes never cease, a run comes after ten times as long, or after five seconds if that is longer.
    */
   debounceDelay?: number
@@ -93,7 +292,10 @@ export interface SearchOptions {
   query: string
   /** Further words or identifiers to look for. */
   keywords?: string[]
-  /** Most hits wanted, from 1 to 1000; 10 by default. */
+  /**
+   * Most hits wanted, from 1 to 1000. By default as many as the token budget has room for at 250 tokens each, at most 128;
+   * without one, `hybridSearch.topK` for hybrid search (which `auto` mostly is), else `vectorDb.searchResultLimit`.
+   */
   limit?: number
   /** Most o200k tokens of text over all hits, from 1 to 1000000; no bound by default. */
   tokenBudget?: number
@@ -112,6 +314,22 @@ export interface SearchOptions {
    * be brought up to date but can be searched, the last complete one answers, and `degraded` says why.
    */
   sync?: boolean
+  /** Whether the language model, if there is one, may help; `true` by default. */
+  rewrite?: boolean
+  /** The conversation so far, oldest first, from which a language model tells what the question means. */
+  history?: Array<{ question: string; answer?: string }>
+  /** Paths of what the asker has selected or attached, for a language model. */
+  attached?: string[]
+}
+
+/** How hits are put into the text of a prompt. */
+export interface RenderOptions {
+  /** The best first, which is the default, or last, next to what follows in the prompt. */
+  order?: 'best-first' | 'best-last'
+  /** Whether each says its score; `false` by default. */
+  scores?: boolean
+  /** Most o200k tokens of the whole text; the least relevant hits are left out. No bound by default. */
+  tokenBudget?: number
 }
 
 
@@ -138,6 +356,11 @@ export declare class Workspace {
   sync(options?: CallOptions | null): Promise<IndexReport>
   /** Answers a question from the last complete index; with `sync`, brings it up to date first. */
   search(options: SearchOptions, callOptions?: CallOptions | null): Promise<SearchResponse>
+  /**
+   * Takes other settings, from the next run and search on; whatever is left out gets its default. A watch that goes on
+   * takes up what they change by itself.
+   */
+  configure(config: Config): Promise<void>
   /** How the workspace stands. */
   status(): Promise<Status>
   /** The files in the index, by root and path. */
@@ -188,6 +411,18 @@ export declare class Workspace {
    * not keep the process alive.
    */
   close(): Promise<void>
+}
+
+/** A strategy that was tried. */
+export interface Attempt {
+  /** Which one. */
+  strategy: string
+  /** What came of it. */
+  outcome: 'answered' | 'skipped' | 'empty' | 'failed' | 'timedOut' | 'cancelled'
+  /** Why, for a person. */
+  reason: string
+  /** Wall time in milliseconds. */
+  ms: number
 }
 
 /** A piece of a file that can be found. */
@@ -288,6 +523,16 @@ export interface IndexReport {
   removed: number
   /** Files that were as before. */
   unchanged: number
+  /** Files whose vectors the embedded model made. */
+  embedded: number
+  /** Files whose vectors were known from before, from any workspace. */
+  reused: number
+  /** Texts that a provider made vectors of. */
+  textsEmbedded: number
+  /** Texts whose vectors by the provider's model were known from before. */
+  textsReused: number
+  /** Texts that have no vector of the provider yet. */
+  textsPending: number
   /** Every path that was left out, with the reason. */
   skipped: Array<SkippedPath>
   /** Wall time in milliseconds. */
@@ -296,10 +541,29 @@ export interface IndexReport {
   degraded: Array<Degradation>
 }
 
+/** A word to look for, and other forms of it. */
+export interface Keyword {
+  /** A word, a name, or a few words. */
+  word: string
+  /** Other forms or synonyms. */
+  variations: Array<string>
+}
+
+/** What a token budget had no room for. */
+export interface Omitted {
+  /** Hits of which nothing is there. */
+  hits: number
+  /** Lines that the last hit lost. */
+  lines: number
+}
+
 /** How far a run is. */
 export interface Progress {
-  /** What is being done: listing files, reading and chunking them, or writing the index. */
-  phase: 'walk' | 'index' | 'commit'
+  /**
+   * What is being done: listing files, reading and chunking them, writing the index, or waiting for vectors of a
+   * provider; then texts are counted, not files.
+   */
+  phase: 'walk' | 'index' | 'commit' | 'embed'
   /** Files done in this phase. */
   filesDone: number
   /** Files to do in this phase; 0 while unknown. */
@@ -308,6 +572,8 @@ export interface Progress {
   currentFile: string | null
   /** Estimated milliseconds left; `null` until there is enough to go by. */
   remainingMs: number | null
+  /** Where the owner wants to see it: `vectorDb.progressLocation`. */
+  location: 'notification' | 'statusBar'
 }
 
 /** A run of a watch goes on. */
@@ -316,6 +582,24 @@ export interface ProgressEvent {
   type: 'progress'
   /** How far it is. */
   progress: Progress
+}
+
+/**
+ * Puts hits into the text of a prompt for a language model: for each, a sentence with path and lines, and a fenced block
+ * whose first line is a comment with the place. Throws an `Error` with a `code` if an argument is not what it must be.
+ */
+export declare function renderContext(hits: Hit[], options?: RenderOptions | null): RenderedContext
+
+/** A prompt text, and what is missing in it. */
+export interface RenderedContext {
+  /** The text; empty without hits. */
+  text: string
+  /** Exact o200k tokens of the text. */
+  tokens: number
+  /** Blocks in the text. */
+  rendered: number
+  /** Hits that the token budget left out. */
+  omitted: number
 }
 
 /** One part of a hit's score. */
@@ -330,14 +614,34 @@ export interface ScorePart {
 export interface SearchResponse {
   /** The question as asked. */
   query: string
-  /** The strategy that answered. */
+  /** The question that was searched for: as a language model put it, or as asked. */
+  question: string
+  /**
+   * What was looked for beside it, most relevant first: as a language model or the caller named it, or the words of the
+   * question that matter.
+   */
+  keywords: Array<Keyword>
+  /** What kind of answer is wanted, if a language model was asked. */
+  intent: 'find-code' | 'explain' | 'find-tests' | 'find-usage' | 'overview' | 'config' | 'other' | null | null
+  /**
+   * The strategy that answered: one that may be asked for, or `text` (the characters as they stand) or `common-files`
+   * (README, manifests, entry points), where nothing else found anything.
+   */
   strategy: string
+  /** What was tried, in order. */
+  tried: Array<Attempt>
   /** Wall time of the search in milliseconds. */
   tookMs: number
   /** What made the answer less than complete; empty for a complete one. */
   degraded: Array<Degradation>
-  /** Best first. Empty means that nothing matches, never that something broke. */
+  /** Best first; by path if the strategy is `full`. Empty means that nothing matches, never that something broke. */
   hits: Array<Hit>
+  /** o200k tokens of the texts of the hits. */
+  tokens: number
+  /** What the token budget had no room for. */
+  omitted: Omitted
+  /** Whether the answer was kept from before, on the same state of the index. */
+  cached: boolean
 }
 
 /** A path that is not in the index, and why. */

@@ -825,3 +825,4 @@ function __napiStampBindingTarget(exportsObject, target) {
 module.exports.__napiBindingTarget = __napiStampBindingTarget(nativeBinding, __napiLoadedBindingTarget)
 module.exports = nativeBinding
 module.exports.Workspace = nativeBinding.Workspace
+module.exports.renderContext = nativeBinding.renderContext

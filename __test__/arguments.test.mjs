@@ -101,7 +101,7 @@ test('a refusal names the argument, the value and what was expected', async (t) 
     [{ roots: [''] }, /empty path/],
     [{ roots: [root], storage: '' }, /storage is "";/],
     [{ roots: [root], cofnig: {} }, /"cofnig"/],
-    [{ roots: [root], config: { vectorDb: { performanceMode: 'fast' } } }, /config\.vectorDb\.performanceMode is "fast"; expected one of balanced, memory/],
+    [{ roots: [root], config: { vectorDb: { performanceMode: 'fast' } } }, /config\.vectorDb\.performanceMode is "fast"; expected one of balanced, performance, memory/],
     [{ roots: [root], config: { hybridSearch: { vectorWeight: 2 } } }, /config\.hybridSearch\.vectorWeight is 2; expected a number from 0 to 1/],
     [{ roots: [root], config: { hybridSearch: { mmr: { lambda: '1' } } } }, /config\.hybridSearch\.mmr\.lambda is "1"; expected a number/],
     [{ roots: [root], config: { hybridSearch: { mmr: { lamda: 1 } } } }, /config\.hybridSearch\.mmr is an object with the field "lamda"; expected no fields but enabled, lambda/],

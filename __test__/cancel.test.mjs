@@ -62,7 +62,7 @@ test('progress has its shape, comes seldom and ends before the promise settles',
   assert.ok(settled >= 1)
   assert.ok(settled <= tookMs / 100 + 2, `${settled} events in ${tookMs} ms`)
   for (const event of events) {
-    assert.equal(Object.keys(event).join(), 'phase,filesDone,filesTotal,currentFile,remainingMs')
+    assert.equal(Object.keys(event).join(), 'phase,filesDone,filesTotal,currentFile,remainingMs,location')
     assert.ok(['walk', 'index', 'commit'].includes(event.phase))
     assert.ok(Number.isInteger(event.filesDone) && Number.isInteger(event.filesTotal))
     assert.ok(event.currentFile === null || typeof event.currentFile === 'string')

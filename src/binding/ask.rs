@@ -138,7 +138,7 @@ impl<C: Crossing> Desk<C> {
         let mut options = Object::new(env)?;
         options.set_named_property("signal", signal)?;
         let abort: Function<'_, (), Unknown<'static>> = controller.get_named_property("abort")?;
-        self.aborts.borrow_mut().insert(number, abort.bind(&controller)?.create_ref()?);
+        self.aborts.borrow_mut().insert(number, abort.bind(controller)?.create_ref()?);
 
         let question = C::ask(env, question)?;
         // SAFETY: both values live as long as this callback, in which the function is called.

@@ -1,6 +1,7 @@
 //! Reports progress often enough to see, not so often that it costs.
 
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::config::settings::ProgressLocation;
@@ -29,7 +30,7 @@ impl<'a> Meter<'a> {
 
     /// One file more is done.
     pub fn file_done(&self, path: &str) {
-        let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (done, last) = &mut *state;
         *done += 1;
         if last.elapsed() < INTERVAL {
@@ -41,9 +42,36 @@ impl<'a> Meter<'a> {
         self.report(done, Some(path));
     }
 
+    /// Says again how far it is, now and then until `done`: who waits for somebody else is seen to wait.
+    pub fn while_waiting<T>(&self, work: impl FnOnce() -> T) -> T {
+        let is_done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let beat = || {
+                while !is_done.load(Ordering::SeqCst) {
+                    std::thread::park_timeout(INTERVAL);
+                    let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+                    let (done, last) = *state;
+                    drop(state);
+                    if last.elapsed() >= INTERVAL && !is_done.load(Ordering::SeqCst) {
+                        self.report(done, None);
+                    }
+                }
+            };
+            // Without a thread it is only seen less often.
+            let beating =
+                std::thread::Builder::new().name("sextant-beat".into()).spawn_scoped(scope, beat);
+            let result = work();
+            is_done.store(true, Ordering::SeqCst);
+            if let Ok(beating) = beating {
+                beating.thread().unpark();
+            }
+            result
+        })
+    }
+
     /// The phase is over.
     pub fn finish(&self) {
-        let done = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner).0;
+        let done = self.state.lock().unwrap_or_else(PoisonError::into_inner).0;
         self.report(done, None);
     }
 

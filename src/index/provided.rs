@@ -12,7 +12,7 @@ use rusqlite::Connection;
 
 use super::progress::Meter;
 use crate::embed::dense::pack;
-use crate::embed::provider::{Embedder, ProviderError, Role};
+use crate::embed::provider::{Embedder, ProviderError, RefusedText, Role};
 use crate::error::Error;
 use crate::span::ByteRange;
 use crate::store::{self, Columns, EmbeddingCache, Snapshot, VectorKey, VectorStore, vector_key};
@@ -186,7 +186,7 @@ pub fn embed(
     if !inputs.is_empty() && !cancel.is_cancelled() {
         let parent = cancel.clone();
         let stop = CancelToken::new().or_when(move || parent.is_cancelled());
-        let done = embedder.embed(&stop, Role::Document, &inputs, &mut |at, vector| {
+        let mut deliver = |at: usize, vector: Result<Vec<f32>, RefusedText>| {
             let text = unknown[at];
             if given.insert(at, ()).is_some() || wrong.is_some() {
                 return;
@@ -214,7 +214,9 @@ pub fn embed(
                     result.refused.push((text.key, text.path.clone(), refused.reason));
                 }
             }
-        });
+        };
+        let ask = || embedder.embed(&stop, Role::Document, &inputs, &mut deliver);
+        let done = meter.while_waiting(ask);
         result.failure = wrong.or(done.err());
     }
     kept.write();
