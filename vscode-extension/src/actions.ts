@@ -1,0 +1,42 @@
+/** What can be done while the index is in a state? Pure. */
+
+import { assertNever } from './failure'
+import type { IndexState } from './session'
+
+export interface Action {
+  readonly icon: string
+  readonly label: string
+  readonly command: { readonly id: string, readonly args: readonly string[] }
+}
+
+const action = (icon: string, label: string, id: string, ...args: readonly string[]): Action => ({ icon, label, command: { id, args } })
+
+const SEARCH = action('search', 'Search Codebase', 'sextant.search')
+const INDEX = action('sync', 'Index Workspace', 'sextant.indexWorkspace')
+const PAUSE = action('debug-pause', 'Pause Indexing', 'sextant.pauseIndexing')
+const RESUME = action('debug-continue', 'Resume Indexing', 'sextant.resumeIndexing')
+const ALWAYS = [
+  action('list-unordered', 'Show the Index', 'sextant.index.focus'),
+  action('output', 'Show Log', 'sextant.showLog'),
+  action('gear', 'Settings', 'workbench.action.openSettings', '@ext:sextant-code.sextant'),
+]
+
+export function actionsFor(state: IndexState): readonly Action[] {
+  switch (state.kind) {
+    case 'off':
+    case 'opening':
+      return ALWAYS
+    case 'indexing':
+      return [PAUSE, SEARCH, ...ALWAYS]
+    case 'ready':
+      return [SEARCH, INDEX, PAUSE, ...ALWAYS]
+    case 'paused':
+      return [RESUME, SEARCH, ...ALWAYS]
+    case 'empty':
+    case 'cleared':
+    case 'failed':
+      return [INDEX, ...ALWAYS]
+    default:
+      return assertNever(state)
+  }
+}

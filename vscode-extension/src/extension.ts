@@ -1,0 +1,59 @@
+/** Where VS Code enters. Everything is put together here, and taken down in `deactivate`. */
+
+import * as vscode from 'vscode'
+import type { SextantApi } from '../api'
+import { createApi } from './api'
+import { registerCommands } from './commands'
+import { Config } from './config'
+import type { Ctx } from './ctx'
+import { Keys } from './keys'
+import { IndexLife } from './life'
+import { Log } from './log'
+import { Pages } from './pages'
+import { progressNotification } from './progress'
+import { statusBar } from './status-bar'
+import { IndexView } from './views/index-view'
+import { ResultsView } from './views/results-view'
+
+let life: IndexLife | undefined
+
+/** What only tests see. */
+export interface Insides extends Ctx {
+  readonly index: IndexView
+}
+
+/** In a test run the insides are there too. */
+export interface TestApi extends SextantApi {
+  readonly testing?: Insides
+}
+
+export function activate(context: vscode.ExtensionContext): TestApi {
+  const started = performance.now()
+  const log = new Log()
+  const config = new Config((problem) => { log.warn(problem) })
+  const followLevel = (): void => { log.level = config.settings['vectorDb.logLevel'] }
+  followLevel()
+  const indexLife = new IndexLife(context, config, log)
+  life = indexLife
+  const ctx: Ctx = {
+    context, config, log, session: indexLife.session, keys: new Keys(context.secrets), pages: new Pages(), results: new ResultsView(),
+  }
+  const index = new IndexView(ctx)
+  context.subscriptions.push(
+    log, config, indexLife, ctx.pages, ctx.results,
+    config.onDidChange(followLevel),
+    registerCommands(ctx),
+    statusBar(ctx),
+    progressNotification(ctx),
+    index,
+  )
+  const api = createApi(ctx)
+  // The addon is loaded once VS Code has gone on, and only if there is a folder.
+  setImmediate(() => { void indexLife.apply() })
+  log.info(`activated in ${(performance.now() - started).toFixed(1)} ms`)
+  return context.extensionMode === vscode.ExtensionMode.Test ? Object.assign(api, { testing: { ...ctx, index } }) : api
+}
+
+export async function deactivate(): Promise<void> {
+  await life?.close()
+}

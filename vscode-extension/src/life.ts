@@ -1,0 +1,55 @@
+/**
+ * When does the index start, change and end? The folders and settings of the window, told to the session.
+ *
+ * Nothing is loaded before there is a folder. The database lies in the window's own storage, which VS Code keeps per
+ * workspace, so the index is warm when the window is opened again.
+ */
+
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as vscode from 'vscode'
+import type { Config } from './config'
+import { openEngine, unmetSettings } from './engine'
+import type { Log } from './log'
+import { indexableFolders } from './places'
+import { Session } from './session'
+
+export class IndexLife implements vscode.Disposable {
+  readonly session: Session
+  readonly #config: Config
+  readonly #log: Log
+  readonly #subscriptions: vscode.Disposable[]
+
+  constructor(context: vscode.ExtensionContext, config: Config, log: Log) {
+    this.#config = config
+    this.#log = log
+    this.session = new Session({
+      open: openEngine,
+      addon: context.asAbsolutePath(join('dist', 'addon')),
+      storage: (settings) => settings['index.storage'] || (context.storageUri?.fsPath ?? join(tmpdir(), 'sextant')),
+      log,
+    })
+    this.#subscriptions = [
+      config.onDidChange(() => { void this.apply() }),
+      vscode.workspace.onDidChangeWorkspaceFolders(() => { void this.apply() }),
+      // Another window may have paused, cleared or rebuilt the index meanwhile.
+      vscode.window.onDidChangeWindowState(({ focused }) => { if (focused) { void this.session.refresh() } }),
+    ]
+  }
+
+  /** Makes the index what folders and settings say now. */
+  async apply(): Promise<void> {
+    const { settings } = this.#config
+    unmetSettings(settings).forEach((problem) => { this.#log.warn(problem) })
+    await this.session.apply({ roots: indexableFolders().map(({ uri }) => uri.fsPath), settings })
+  }
+
+  async close(): Promise<void> {
+    this.dispose()
+    await this.session.close()
+  }
+
+  dispose(): void {
+    this.#subscriptions.forEach((subscription) => { subscription.dispose() })
+  }
+}

@@ -1,0 +1,30 @@
+/** Read-only pages in the editor: hits, skipped files. They are text of ours, so nobody is asked to save them. */
+
+import * as vscode from 'vscode'
+
+const SCHEME = 'sextant-page'
+
+export class Pages implements vscode.Disposable, vscode.TextDocumentContentProvider {
+  readonly #texts = new Map<string, string>()
+  readonly #changed = new vscode.EventEmitter<vscode.Uri>()
+  readonly #registration = vscode.workspace.registerTextDocumentContentProvider(SCHEME, this)
+
+  readonly onDidChange = this.#changed.event
+
+  provideTextDocumentContent(uri: vscode.Uri): string {
+    return this.#texts.get(uri.path) ?? ''
+  }
+
+  /** Shows a page; one of the same name is replaced. */
+  async show(name: string, text: string): Promise<void> {
+    const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${name.replaceAll('/', ' ')}` })
+    this.#texts.set(uri.path, text)
+    this.#changed.fire(uri)
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: false })
+  }
+
+  dispose(): void {
+    this.#registration.dispose()
+    this.#changed.dispose()
+  }
+}

@@ -1,0 +1,136 @@
+/** Search as you type: a quick pick that asks the index at every key stroke. */
+
+import * as vscode from 'vscode'
+import type { Ctx } from '../ctx'
+import type { SearchResponse } from '../engine'
+import { failureOf, friendly, isCancelled } from '../failure'
+import { Latest } from '../latest'
+import { shownPath } from '../places'
+import { stateLine } from '../status-text'
+import { hitItem, messageItem, type Item } from './items'
+import { Preview } from './preview'
+
+/** Long enough to skip the letters of a fast typist, short enough to feel immediate. */
+const DEBOUNCE_MS = 80
+
+const OPEN_ALL: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon('go-to-file'), tooltip: 'Open all hits in an editor' }
+const COPY: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon('copy'), tooltip: 'Copy all hits as context' }
+const KEEP: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon('list-unordered'), tooltip: 'Keep the hits in the side bar' }
+
+let lastQuery = ''
+
+export const searchCodebase = (ctx: Ctx) => async (query?: unknown): Promise<void> => {
+  await ctx.session.engine()
+  const pick = vscode.window.createQuickPick<Item>()
+  pick.title = 'Search by meaning'
+  pick.placeholder = 'What are you looking for? Ask in your own words.'
+  pick.buttons = [OPEN_ALL, COPY, KEEP]
+  // The index has ranked the hits; the quick pick would sort them by the letters of their labels.
+  Object.assign(pick, { sortByLabel: false })
+  new QuickSearch(ctx, pick).show(typeof query === 'string' ? query : lastQuery)
+}
+
+class QuickSearch {
+  readonly #ctx: Ctx
+  readonly #pick: vscode.QuickPick<Item>
+  readonly #preview = new Preview()
+  readonly #searches: Latest<SearchResponse>
+  readonly #subscriptions: readonly { dispose(): unknown }[]
+  #answer: SearchResponse | undefined
+  #accepted = false
+
+  constructor(ctx: Ctx, pick: vscode.QuickPick<Item>) {
+    this.#ctx = ctx
+    this.#pick = pick
+    this.#searches = new Latest(DEBOUNCE_MS, (answer) => { this.#showAnswer(answer) }, (error) => { this.#showError(error) })
+    this.#subscriptions = [
+      pick,
+      this.#preview,
+      pick.onDidChangeValue((value) => { this.#ask(value) }),
+      pick.onDidChangeActive(([item]) => { if (item?.hit) { this.#preview.show(item.hit) } }),
+      pick.onDidAccept(() => { void this.#accept() }),
+      pick.onDidTriggerButton((button) => { void this.#press(button) }),
+      pick.onDidHide(() => { void this.#hidden() }),
+      // The first index may become ready, or a save change the answer, while somebody waits.
+      ctx.session.onChange(({ state }) => { if (this.#answer === undefined && state.kind === 'ready') { this.#ask(pick.value) } }),
+    ]
+  }
+
+  show(query: string): void {
+    this.#pick.value = query
+    this.#pick.show()
+    this.#ask(query)
+  }
+
+  #ask(value: string): void {
+    const query = value.trim()
+    lastQuery = value
+    if (query === '') {
+      this.#searches.cancel()
+      this.#answer = undefined
+      this.#pick.busy = false
+      this.#pick.items = []
+      return
+    }
+    this.#pick.busy = true
+    const { session, config } = this.#ctx
+    const options = { query, limit: config.settings['hybridSearch.topK'], sync: session.snapshot.state.kind === 'ready' }
+    this.#searches.run((signal) => session.search(options, signal))
+  }
+
+  #showAnswer(answer: SearchResponse): void {
+    this.#answer = answer
+    this.#pick.busy = false
+    this.#pick.items = answer.hits.length > 0
+      ? answer.hits.map((hit) => hitItem(hit, shownPath))
+      : [messageItem('Nothing found', 'Other words may help; names of functions or files work too.')]
+  }
+
+  #showError(error: unknown): void {
+    this.#answer = undefined
+    this.#pick.busy = false
+    if (isCancelled(error)) {
+      return
+    }
+    const { state, status } = this.#ctx.session.snapshot
+    const failure = failureOf(error)
+    const first = failure.code === 'INDEX_NOT_BUILT' && state.kind === 'indexing'
+    this.#pick.busy = first
+    this.#pick.items = [first ? messageItem('The first index is being built', stateLine(state, status)) : messageItem('No answer', friendly(failure))]
+  }
+
+  async #accept(): Promise<void> {
+    const hit = this.#pick.activeItems[0]?.hit
+    if (hit !== undefined) {
+      this.#accepted = true
+      this.#keep()
+      this.#pick.hide()
+      await this.#preview.accept(hit)
+    }
+  }
+
+  async #press(button: vscode.QuickInputButton): Promise<void> {
+    if (this.#answer === undefined) {
+      return
+    }
+    this.#accepted = button !== COPY
+    this.#keep()
+    this.#pick.hide()
+    const command = button === OPEN_ALL ? 'sextant.openResults' : button === COPY ? 'sextant.copyResults' : 'sextant.results.focus'
+    await vscode.commands.executeCommand(command)
+  }
+
+  #keep(): void {
+    if (this.#answer !== undefined) {
+      this.#ctx.results.show(this.#answer.query, this.#answer.hits)
+    }
+  }
+
+  async #hidden(): Promise<void> {
+    this.#searches.cancel()
+    this.#subscriptions.forEach((subscription) => { subscription.dispose() })
+    if (!this.#accepted) {
+      await this.#preview.restore()
+    }
+  }
+}

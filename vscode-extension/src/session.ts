@@ -1,0 +1,305 @@
+/**
+ * What is the index of this window doing, and who may tell it to do something else?
+ *
+ * In: the folders and settings wanted now (`apply`), and what the user asks for. Out: a [`Snapshot`] whenever something
+ * changes. At most one engine is open; changes of folders and settings are carried out one after another, the last one
+ * wanted wins. A failure is a state, shown and logged; the next change tries again. Knows nothing of VS Code.
+ */
+
+import { EventEmitter } from 'node:events'
+import type { Engine, EngineOptions, IndexReport, Progress, SearchOptions, SearchResponse, Status, WatchEvent } from './engine'
+import { CodedError, failureOf, isCancelled, type Failure } from './failure'
+import type { Settings } from './settings'
+
+export type IndexState =
+  | { readonly kind: 'off', readonly why: 'no folder' | 'disabled' }
+  | { readonly kind: 'opening' }
+  | { readonly kind: 'indexing', readonly progress: Progress | undefined }
+  | { readonly kind: 'empty' | 'ready' | 'paused' | 'cleared' }
+  | { readonly kind: 'failed', readonly failure: Failure }
+
+export interface Snapshot {
+  readonly state: IndexState
+  /** As the engine told last. */
+  readonly status: Status | undefined
+  /** The last finished run. */
+  readonly report: IndexReport | undefined
+  readonly updatedAt: Date | undefined
+}
+
+export interface Target {
+  readonly roots: readonly string[]
+  readonly settings: Settings
+}
+
+export interface SessionOptions {
+  readonly open: (options: EngineOptions) => Promise<Engine>
+  readonly addon: string
+  readonly storage: (settings: Settings) => string
+  readonly log: { info(message: string): void, warn(message: string): void, error(message: string): void }
+}
+
+const LOOK_AGAIN_MS = 500
+
+export class Session {
+  readonly #options: SessionOptions
+  readonly #events = new EventEmitter<{ change: [Snapshot] }>()
+  #snapshot: Snapshot = { state: { kind: 'off', why: 'no folder' }, status: undefined, report: undefined, updatedAt: undefined }
+  #wanted: Target | undefined
+  #applied: Target | undefined
+  #engine: Engine | undefined
+  #work: Promise<void> = Promise.resolve()
+  #watching = false
+  #timer: NodeJS.Timeout | undefined
+  /** The user asked for an index although settings start none. */
+  #asked = false
+
+  constructor(options: SessionOptions) {
+    this.#options = options
+  }
+
+  get snapshot(): Snapshot { return this.#snapshot }
+
+  onChange(listener: (snapshot: Snapshot) => void): { dispose(): void } {
+    this.#events.on('change', listener)
+    return { dispose: () => { this.#events.off('change', listener) } }
+  }
+
+  /** Makes the index one of these folders with these settings; settles once that is so or has failed. */
+  async apply(target: Target): Promise<void> {
+    this.#wanted = target
+    await this.#queue(async () => {
+      if (this.#wanted === target) {
+        await this.#reach(target)
+      }
+    })
+  }
+
+  /** The open engine, once what is being changed is done. */
+  async engine(): Promise<Engine> {
+    await this.#work
+    if (this.#engine !== undefined) {
+      return this.#engine
+    }
+    const { state } = this.#snapshot
+    if (state.kind === 'failed') {
+      throw new CodedError(state.failure.code, state.failure.message)
+    }
+    throw state.kind === 'off' && state.why === 'disabled'
+      ? new CodedError('SEARCH_OFF', 'Sextant is switched off. Turn on the setting "sextant.vectorDb.enabled" to search.')
+      : new CodedError('NO_FOLDER', 'Open a folder first: Sextant searches the folders of this window.')
+  }
+
+  /** Builds the index or brings it up to date; also after `clear`, and against the settings if they start none. */
+  async index(signal?: AbortSignal): Promise<IndexReport> {
+    return this.#run((engine, call) => engine.sync(call), signal)
+  }
+
+  async resume(signal?: AbortSignal): Promise<IndexReport> {
+    return this.#run((engine, call) => engine.resume(call), signal)
+  }
+
+  async pause(): Promise<void> {
+    await (await this.engine()).pause()
+    await this.refresh()
+  }
+
+  async clear(): Promise<void> {
+    await (await this.engine()).clear()
+    this.#set({ report: undefined, updatedAt: undefined })
+    await this.refresh()
+  }
+
+  async search(options: SearchOptions, signal?: AbortSignal): Promise<SearchResponse> {
+    const engine = await this.engine()
+    return engine.search(options, signal ? { signal } : {})
+  }
+
+  /** Asks the engine how it stands. */
+  async refresh(): Promise<void> {
+    const engine = this.#engine
+    if (engine === undefined) {
+      return
+    }
+    try {
+      const status = await engine.status()
+      if (engine === this.#engine) {
+        this.#set({ status, state: stateOf(status) })
+        clearTimeout(this.#timer)
+        if (status.state === 'indexing') {
+          this.#lookAgain()
+        }
+      }
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#wanted = undefined
+    await this.#queue(() => this.#closeEngine())
+    this.#events.removeAllListeners()
+  }
+
+  /**
+   * Asks again after a while. Another window that indexes tells us nothing, and a run of the watch that finds nothing to
+   * do ends without a word.
+   */
+  #lookAgain(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => { void this.refresh() }, LOOK_AGAIN_MS)
+    this.#timer.unref()
+  }
+
+  async #reach(target: Target): Promise<void> {
+    const before = this.#applied
+    this.#applied = target
+    if (target.roots.length === 0 || !target.settings['vectorDb.enabled']) {
+      await this.#closeEngine()
+      this.#set({ state: { kind: 'off', why: target.roots.length === 0 ? 'no folder' : 'disabled' }, status: undefined, report: undefined })
+      return
+    }
+    try {
+      const moved = before !== undefined && this.#options.storage(before.settings) !== this.#options.storage(target.settings)
+      if (this.#engine === undefined || moved) {
+        await this.#closeEngine()
+        await this.#openEngine(target)
+        if (target.settings['index.startOnOpen'] && !target.settings['vectorDb.enableBackgroundProcessing']) {
+          // Nobody waits for this run, and no watch will make it.
+          void this.index().catch((error: unknown) => { this.#fail(error) })
+        }
+      } else {
+        if (!sameList(before?.roots ?? [], target.roots)) {
+          await this.#engine.setRoots(target.roots)
+        }
+        await this.#engine.configure(target.settings)
+      }
+      await this.#follow(target.settings)
+    } catch (error) {
+      await this.#closeEngine()
+      this.#fail(error)
+    }
+  }
+
+  async #openEngine({ roots, settings }: Target): Promise<void> {
+    this.#set({ state: { kind: 'opening' } })
+    const started = performance.now()
+    this.#engine = await this.#options.open({
+      addon: this.#options.addon,
+      roots,
+      storage: this.#options.storage(settings),
+      settings,
+    })
+    this.#options.log.info(`opened the index of ${roots.length} folder(s) in ${Math.round(performance.now() - started)} ms`)
+  }
+
+  /** Starts, keeps or ends the watch, as the settings say. */
+  async #follow(settings: Settings): Promise<void> {
+    const engine = this.#engine
+    if (engine === undefined) {
+      return
+    }
+    const starts = settings['index.startOnOpen'] || this.#asked
+    if (settings['vectorDb.enableBackgroundProcessing'] && starts) {
+      if (!this.#watching) {
+        this.#watching = true
+        await engine.watch((event) => { this.#onEvent(engine, event) })
+      }
+    } else if (this.#watching) {
+      this.#watching = false
+      await engine.unwatch()
+    }
+    await this.refresh()
+  }
+
+  async #closeEngine(): Promise<void> {
+    const engine = this.#engine
+    this.#engine = undefined
+    this.#watching = false
+    clearTimeout(this.#timer)
+    try {
+      await engine?.close()
+    } catch (error) {
+      this.#options.log.error(`closing the index: ${failureOf(error).message}`)
+    }
+  }
+
+  async #run(call: (engine: Engine, options: { signal?: AbortSignal, onProgress(progress: Progress): void }) => Promise<IndexReport>, signal?: AbortSignal): Promise<IndexReport> {
+    const engine = await this.engine()
+    this.#asked = true
+    this.#set({ state: { kind: 'indexing', progress: undefined } })
+    try {
+      const report = await call(engine, {
+        ...(signal && { signal }),
+        onProgress: (progress) => { this.#onEvent(engine, { type: 'progress', progress }) },
+      })
+      this.#done(report)
+      return report
+    } finally {
+      await this.refresh()
+      if (this.#applied !== undefined && engine === this.#engine) {
+        const { settings } = this.#applied
+        void this.#queue(() => this.#follow(settings)).catch((error: unknown) => { this.#fail(error) })
+      }
+    }
+  }
+
+  #onEvent(engine: Engine, event: WatchEvent): void {
+    if (engine !== this.#engine) {
+      return
+    }
+    switch (event.type) {
+      case 'progress':
+        this.#set({ state: { kind: 'indexing', progress: event.progress } })
+        this.#lookAgain()
+        return
+      case 'synced':
+        this.#done(event.report)
+        void this.refresh()
+        return
+      case 'failed':
+        if (event.code === 'INDEX_PAUSED' || event.code === 'INDEX_CLEARED' || event.code === 'CANCELLED') {
+          void this.refresh()
+        } else {
+          this.#fail(new CodedError(event.code, event.message))
+        }
+    }
+  }
+
+  #done(report: IndexReport): void {
+    const { added, changed, removed, files, tookMs } = report
+    this.#options.log.info(`index up to date: ${files} files; ${added} added, ${changed} changed, ${removed} removed in ${Math.round(tookMs)} ms`)
+    report.degraded.forEach(({ code, message }) => { this.#options.log.warn(`${code}: ${message}`) })
+    this.#set({ report, updatedAt: new Date() })
+  }
+
+  #fail(error: unknown): void {
+    if (isCancelled(error)) {
+      return
+    }
+    const failure = failureOf(error)
+    this.#options.log.error(`${failure.code}: ${failure.message}`)
+    this.#set({ state: { kind: 'failed', failure } })
+  }
+
+  #set(change: Partial<Snapshot>): void {
+    this.#snapshot = { ...this.#snapshot, ...change }
+    this.#events.emit('change', this.#snapshot)
+  }
+
+  async #queue(work: () => Promise<void>): Promise<void> {
+    const done = this.#work.then(work)
+    this.#work = done.catch(() => undefined)
+    await done
+  }
+}
+
+function stateOf(status: Status): IndexState {
+  if (status.lastError !== null && status.state !== 'indexing' && status.state !== 'paused' && status.state !== 'cleared') {
+    return { kind: 'failed', failure: status.lastError }
+  }
+  return status.state === 'indexing' ? { kind: 'indexing', progress: status.progress ?? undefined } : { kind: status.state }
+}
+
+const sameList = (left: readonly string[], right: readonly string[]): boolean =>
+  left.length === right.length && left.every((value, place) => value === right[place])

@@ -1,0 +1,145 @@
+/**
+ * Which settings are there, and which values may they have?
+ *
+ * In: raw values of `sextant.*`, of any type. Out: [`Settings`], complete and within range, and a sentence for each
+ * value that had to be corrected. Pure. The manifest repeats this table for the settings editor; a test compares them.
+ */
+
+interface Flag { readonly kind: 'flag', readonly fallback: boolean }
+interface Choice<C extends string> { readonly kind: 'choice', readonly fallback: C, readonly choices: readonly C[] }
+interface Quantity {
+  readonly kind: 'whole' | 'decimal'
+  readonly fallback: number
+  readonly min: number
+  readonly max: number
+}
+interface Text { readonly kind: 'text', readonly fallback: string }
+interface List { readonly kind: 'list', readonly fallback: readonly string[] }
+export type Rule = Flag | Choice<string> | Quantity | Text | List
+
+const flag = (fallback: boolean): Flag => ({ kind: 'flag', fallback })
+const choice = <const C extends string>(fallback: C, ...others: readonly C[]): Choice<C> => ({
+  kind: 'choice',
+  fallback,
+  choices: [fallback, ...others],
+})
+const whole = (fallback: number, min: number, max: number): Quantity => ({ kind: 'whole', fallback, min, max })
+const decimal = (fallback: number, min: number, max: number): Quantity => ({ kind: 'decimal', fallback, min, max })
+const text = (): Text => ({ kind: 'text', fallback: '' })
+const list = (): List => ({ kind: 'list', fallback: [] })
+
+export const RULES = {
+  'vectorDb.enabled': flag(true),
+  'vectorDb.embeddingModel': choice('embedded', 'openai', 'gemini', 'local'),
+  'vectorDb.maxTokens': whole(6000, 1000, 32_000),
+  'vectorDb.batchSize': whole(10, 1, 50),
+  'vectorDb.searchResultLimit': whole(8, 1, 20),
+  'vectorDb.enableBackgroundProcessing': flag(true),
+  'vectorDb.enableProgressNotifications': flag(true),
+  'vectorDb.progressLocation': choice('notification', 'statusBar'),
+  'vectorDb.debounceDelay': whole(1000, 100, 10_000),
+  'vectorDb.performanceMode': choice('balanced', 'performance', 'memory'),
+  'vectorDb.fallbackToKeywordSearch': flag(true),
+  'vectorDb.cacheEnabled': flag(true),
+  'vectorDb.logLevel': choice('info', 'debug', 'warn', 'error'),
+  'hybridSearch.vectorWeight': decimal(0.7, 0, 1),
+  'hybridSearch.textWeight': decimal(0.3, 0, 1),
+  'hybridSearch.topK': whole(10, 1, 50),
+  'hybridSearch.mmr.enabled': flag(false),
+  'hybridSearch.mmr.lambda': decimal(0.7, 0, 1),
+  'hybridSearch.temporalDecay.enabled': flag(false),
+  'hybridSearch.temporalDecay.halfLifeDays': whole(30, 1, 365),
+  'embedding.baseUrl': text(),
+  'embedding.model': text(),
+  'index.startOnOpen': flag(true),
+  'index.storage': text(),
+  'ignore.gitignore': flag(true),
+  'ignore.sextantignore': flag(true),
+  'ignore.defaults': flag(true),
+  'ignore.secrets': flag(true),
+  'ignore.exclude': list(),
+  'chat.rephrase': flag(true),
+  'chat.model': text(),
+  'chat.maxContextTokens': whole(16_000, 1000, 100_000),
+  'tools.maxResultTokens': whole(8000, 500, 50_000),
+} as const satisfies Record<string, Rule>
+
+export type SettingKey = keyof typeof RULES
+
+type ValueOf<R> = R extends Flag ? boolean
+  : R extends Choice<infer C> ? C
+    : R extends Quantity ? number
+      : R extends List ? readonly string[]
+        : string
+
+/** Every setting by its key without the leading `sextant.`. */
+export type Settings = { readonly [K in SettingKey]: ValueOf<(typeof RULES)[K]> }
+
+export const SETTING_KEYS = Object.keys(RULES) as readonly SettingKey[]
+
+export interface ReadSettings {
+  readonly settings: Settings
+  /** One sentence for each value that is not as expected, for the log. */
+  readonly problems: readonly string[]
+}
+
+/** Reads every setting; `get` returns what the user wrote, or `undefined`. */
+export function readSettings(get: (key: SettingKey) => unknown): ReadSettings {
+  const problems: string[] = []
+  const values = SETTING_KEYS.map((key) => {
+    const raw = get(key)
+    const read = raw === undefined ? RULES[key].fallback : accept(RULES[key], raw)
+    if (read !== raw && raw !== undefined && !Array.isArray(read)) {
+      problems.push(`sextant.${key} is ${JSON.stringify(raw)}, expected ${expectation(RULES[key])}; using ${JSON.stringify(read)}`)
+    }
+    return [key, read]
+  })
+  // Each value was accepted by the rule of its own key.
+  const settings = Object.fromEntries(values) as Settings
+  if (settings['hybridSearch.vectorWeight'] === 0 && settings['hybridSearch.textWeight'] === 0) {
+    problems.push('sextant.hybridSearch: both weights are 0, so nothing could be found; using the defaults')
+    return { settings: { ...settings, ...weightsOf(0.7, 0.3) }, problems }
+  }
+  return { settings, problems }
+}
+
+const weightsOf = (vector: number, words: number) => ({
+  'hybridSearch.vectorWeight': vector,
+  'hybridSearch.textWeight': words,
+})
+
+function accept(rule: Rule, raw: unknown): unknown {
+  switch (rule.kind) {
+    case 'flag':
+      return typeof raw === 'boolean' ? raw : rule.fallback
+    case 'choice':
+      return typeof raw === 'string' && rule.choices.includes(raw) ? raw : rule.fallback
+    case 'whole':
+      return isNumber(raw) ? Math.min(rule.max, Math.max(rule.min, Math.round(raw))) : rule.fallback
+    case 'decimal':
+      return isNumber(raw) ? Math.min(rule.max, Math.max(rule.min, raw)) : rule.fallback
+    case 'text':
+      return typeof raw === 'string' ? raw.trim() : rule.fallback
+    case 'list':
+      return Array.isArray(raw) ? raw.filter((entry): entry is string => typeof entry === 'string') : rule.fallback
+  }
+}
+
+function expectation(rule: Rule): string {
+  switch (rule.kind) {
+    case 'flag':
+      return 'true or false'
+    case 'choice':
+      return rule.choices.join(', ')
+    case 'whole':
+      return `a whole number from ${rule.min} to ${rule.max}`
+    case 'decimal':
+      return `a number from ${rule.min} to ${rule.max}`
+    case 'text':
+      return 'text without spaces around it'
+    case 'list':
+      return 'a list of texts'
+  }
+}
+
+const isNumber = (raw: unknown): raw is number => typeof raw === 'number' && Number.isFinite(raw)

@@ -1,0 +1,94 @@
+/** The Index view in the side bar: counts, size, model, last update, and what was left out, per folder. */
+
+import * as vscode from 'vscode'
+import type { Ctx } from '../ctx'
+import { unmetSettings, type IndexedFile, type SkippedPath } from '../engine'
+import { failureOf } from '../failure'
+import { folderOf } from '../places'
+import { indexNodes, type IndexNode } from './index-model'
+
+/** The lists of files are read again at most this often, and only while somebody looks. */
+const REFRESH_MS = 400
+
+export class IndexView implements vscode.TreeDataProvider<IndexNode>, vscode.Disposable {
+  readonly #ctx: Ctx
+  readonly #changed = new vscode.EventEmitter<undefined>()
+  readonly #view = vscode.window.createTreeView('sextant.index', { treeDataProvider: this })
+  readonly #subscriptions: readonly { dispose(): unknown }[]
+  #timer: NodeJS.Timeout | undefined
+
+  readonly onDidChangeTreeData = this.#changed.event
+
+  constructor(ctx: Ctx) {
+    this.#ctx = ctx
+    this.#subscriptions = [
+      this.#view,
+      this.#changed,
+      ctx.session.onChange(() => { this.#soon() }),
+      ctx.config.onDidChange(() => { this.#soon() }),
+      this.#view.onDidChangeVisibility(() => { this.#soon() }),
+    ]
+  }
+
+  async getChildren(node?: IndexNode): Promise<IndexNode[]> {
+    if (node !== undefined) {
+      return [...node.children]
+    }
+    const { session, config } = this.#ctx
+    const { files, skipped } = await this.#lists()
+    return [...indexNodes({
+      snapshot: session.snapshot,
+      files,
+      skipped,
+      folderName: (root) => folderOf(root)?.name ?? root,
+      unmet: unmetSettings(config.settings),
+    })]
+  }
+
+  getTreeItem(node: IndexNode): vscode.TreeItem {
+    const { None, Collapsed } = vscode.TreeItemCollapsibleState
+    const item = new vscode.TreeItem(node.label, node.children.length > 0 ? Collapsed : None)
+    item.id = node.id
+    item.tooltip = node.tooltip ?? node.label
+    if (node.description !== undefined) {
+      item.description = node.description
+    }
+    if (node.icon !== undefined) {
+      item.iconPath = new vscode.ThemeIcon(node.icon)
+    }
+    if (node.command !== undefined) {
+      item.command = { command: node.command, title: node.label }
+    }
+    return item
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer)
+    this.#subscriptions.forEach((subscription) => { subscription.dispose() })
+  }
+
+  async #lists(): Promise<{ files: readonly IndexedFile[], skipped: readonly SkippedPath[] }> {
+    const { session, log } = this.#ctx
+    if (session.snapshot.status === undefined) {
+      return { files: [], skipped: [] }
+    }
+    try {
+      const engine = await session.engine()
+      const [files, skipped] = await Promise.all([engine.files(), engine.skipped()])
+      return { files, skipped }
+    } catch (error) {
+      // Before the first index there are no lists; the state says what is going on.
+      log.debug(`the Index view: ${failureOf(error).message}`)
+      return { files: [], skipped: [] }
+    }
+  }
+
+  #soon(): void {
+    if (this.#view.visible && this.#timer === undefined) {
+      this.#timer = setTimeout(() => {
+        this.#timer = undefined
+        this.#changed.fire(undefined)
+      }, REFRESH_MS)
+    }
+  }
+}

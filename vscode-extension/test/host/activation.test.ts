@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import * as vscode from 'vscode'
+import { activated, extension, ready, until } from './host'
+
+interface Manifest { readonly contributes: { readonly commands: readonly { readonly command: string }[] } }
+
+suite('activation', () => {
+  test('a folder that is opened is indexed without being asked', async () => {
+    const { session } = await ready()
+    const { status } = session.snapshot
+    assert.equal(status?.watching, true)
+    // Four sources, a test, a document and .gitignore; neither .env nor the picture. Other tests leave settings.
+    assert.ok([7, 8].includes(status.files), String(status.files))
+    assert.equal(status.model.length > 0, true)
+  })
+
+  test('the database lies in the storage of the workspace', async () => {
+    const { session, context } = await ready()
+    assert.ok(context.storageUri)
+    assert.equal(session.snapshot.status?.storage, context.storageUri.fsPath)
+  })
+
+  test('every command of the manifest is registered, and no other', async () => {
+    await activated()
+    const { contributes } = extension().packageJSON as Manifest
+    const listed = contributes.commands.map(({ command }) => command).sort()
+    const registered = (await vscode.commands.getCommands(true)).filter((command) => /^sextant\.\w+$/.test(command) && !['sextant.index', 'sextant.results'].includes(command)).sort()
+    assert.deepEqual(registered, listed)
+  })
+
+  test('other extensions can search', async () => {
+    await ready()
+    const api = await activated()
+    const { hits, degraded } = await api.search({ query: 'where is a request sent again after a failure', limit: 3 })
+    assert.deepEqual(degraded, [])
+    assert.equal(hits[0]?.path, 'src/net/retry.ts')
+    assert.equal(hits[0].location.uri.fsPath.endsWith('/shop/src/net/retry.ts'), true)
+    await assert.rejects(api.search({ query: '  ' }), { code: 'EMPTY_QUERY' })
+  })
+
+  test('other extensions are told of changes', async () => {
+    const { session } = await ready()
+    const api = await activated()
+    const seen: string[] = []
+    const subscription = api.onDidChangeStatus(({ state }) => { seen.push(state) })
+    await session.index()
+    await until('a run was seen', () => seen.includes('indexing') && seen.at(-1) === 'ready')
+    subscription.dispose()
+    assert.equal(api.status.files, session.snapshot.status?.files)
+  })
+
+  test('a search of another extension can be cancelled', async () => {
+    await ready()
+    const api = await activated()
+    const source = new vscode.CancellationTokenSource()
+    source.cancel()
+    await assert.rejects(api.search({ query: 'session' }, source.token), { code: 'CANCELLED' })
+  })
+})

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import * as vscode from 'vscode'
+import type { Ctx } from '../../src/ctx'
+import { activated, ready, remove, until, withSetting, write } from './host'
+
+suite('settings act at once', () => {
+  let ctx: Ctx
+  suiteSetup(async () => { ctx = await ready() })
+  teardown(async () => { await ready() })
+
+  const finds = async (query: string, path: string): Promise<boolean> => (await ctx.session.search({ query, sync: true })).hits.some((hit) => hit.path === path)
+  const reads = (look: () => boolean): Promise<true> => until(() => `the setting acts; ${JSON.stringify(ctx.session.snapshot.state)}`, look)
+
+  test('vectorDb.enabled closes and opens the index', async () => {
+    await withSetting('vectorDb.enabled', false, async () => {
+      await reads(() => ctx.session.snapshot.state.kind === 'off')
+      await assert.rejects((await activated()).search({ query: 'x' }), { code: 'SEARCH_OFF' })
+    })
+  })
+
+  test('ignore.exclude leaves files out and takes them back', async () => {
+    await withSetting('ignore.exclude', ['/docs/'], async () => {
+      await until('the rule acts', async () => !await finds('rolling back a release', 'docs/deploy.md'))
+    })
+    await until('the rule is gone', () => finds('rolling back a release', 'docs/deploy.md'))
+  })
+
+  test('ignore.secrets, ignore.defaults, ignore.gitignore and ignore.sextantignore open what they keep out', async () => {
+    await write('build/made.ts', 'export const builtByMachine = 1\n')
+    await write('hidden.ts', 'export const hiddenFromIndex = 1\n')
+    await write('.sextantignore', 'hidden.ts\n')
+    try {
+      await until('left out', async () => !await finds('hiddenFromIndex', 'hidden.ts') && !await finds('builtByMachine', 'build/made.ts'))
+      await withSetting('ignore.sextantignore', false, async () => { await until('taken back', () => finds('hiddenFromIndex', 'hidden.ts')) })
+      await withSetting('ignore.defaults', false, async () => {
+        await withSetting('ignore.gitignore', false, async () => { await until('built files', () => finds('builtByMachine', 'build/made.ts')) })
+      })
+      await withSetting('ignore.secrets', false, async () => { await until('the secret', () => finds('PAYMENT_KEY', '.env')) })
+      await until('left out again', async () => !await finds('PAYMENT_KEY', '.env'))
+    } finally {
+      await remove('build')
+      await remove('hidden.ts')
+      await remove('.sextantignore')
+    }
+  })
+
+  test('vectorDb.searchResultLimit bounds what other extensions get', async () => {
+    const api = await activated()
+    await withSetting('vectorDb.searchResultLimit', 2, async () => { assert.equal((await api.search({ query: 'session request cache' })).hits.length, 2) })
+    assert.ok((await api.search({ query: 'session request cache' })).hits.length > 2)
+  })
+
+  test('the weights of hybridSearch change scores', async () => {
+    const score = async (): Promise<number | undefined> => (await ctx.session.search({ query: 'what throws away the element that is stale', sync: true })).hits[0]?.score
+    let byWords: number | undefined
+    await withSetting('hybridSearch.vectorWeight', 0, async () => {
+      await withSetting('hybridSearch.textWeight', 1, async () => { byWords = await score() })
+    })
+    const byBoth = await score()
+    assert.notEqual(byWords, byBoth)
+  })
+
+  test('vectorDb.enableBackgroundProcessing ends and starts the watch', async () => {
+    await withSetting('vectorDb.enableBackgroundProcessing', false, async () => { await reads(() => ctx.session.snapshot.status?.watching === false) })
+    await reads(() => ctx.session.snapshot.status?.watching === true)
+  })
+
+  test('vectorDb.performanceMode and debounceDelay are taken without a reload', async () => {
+    await withSetting('vectorDb.performanceMode', 'memory', async () => {
+      await withSetting('vectorDb.debounceDelay', 100, async () => {
+        await write('src/quick.ts', 'export const quicklySeen = 1\n')
+        await until('the save is seen', async () => (await ctx.session.search({ query: 'quicklySeen' })).hits[0]?.path === 'src/quick.ts')
+        await remove('src/quick.ts')
+        await until('the deletion is seen', async () => (await ctx.session.search({ query: 'quicklySeen' })).hits[0]?.path !== 'src/quick.ts')
+      })
+    })
+  })
+
+  test('index.storage moves the database', async () => {
+    const storage = vscode.Uri.joinPath(ctx.context.globalStorageUri, 'elsewhere').fsPath
+    await withSetting('index.storage', storage, async () => { await reads(() => ctx.session.snapshot.status?.storage === storage && ctx.session.snapshot.state.kind === 'ready') }, vscode.ConfigurationTarget.Global)
+    await reads(() => ctx.session.snapshot.status?.storage === ctx.context.storageUri?.fsPath)
+  })
+
+  test('vectorDb.logLevel decides what is logged', async () => {
+    await withSetting('vectorDb.logLevel', 'error', async () => { await reads(() => ctx.log.level === 'error') })
+    assert.equal(ctx.log.level, 'info')
+  })
+
+  test('vectorDb.embeddingModel that this version has not is said', async () => {
+    await withSetting('vectorDb.embeddingModel', 'openai', async () => {
+      await vscode.commands.executeCommand('sextant.copyDiagnostics')
+      assert.match(await vscode.env.clipboard.readText(), /note: The embedding model "openai" is not part of this version yet/)
+    })
+  })
+
+  test('a value out of range is corrected', async () => {
+    await withSetting('hybridSearch.topK', 500, async () => { await reads(() => ctx.config.settings['hybridSearch.topK'] === 50) })
+  })
+})

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openEngine } from '../../src/engine'
+import { Session, type IndexState } from '../../src/session'
+import { readSettings, type SettingKey, type Settings } from '../../src/settings'
+
+const ADDON = join(__dirname, '../../../dist/addon')
+
+const settings = (given: Partial<Record<SettingKey, unknown>> = {}): Settings => readSettings((key) => ({ 'vectorDb.debounceDelay': 100, ...given })[key]).settings
+
+/** A session over the real addon, with two folders of one file each. */
+suite('session', () => {
+  let place: string
+  let session: Session
+  let states: string[]
+  let logged: string[]
+  const one = (): string => join(place, 'one')
+  const two = (): string => join(place, 'two')
+
+  setup(() => {
+    place = mkdtempSync(join(tmpdir(), 'sextant-session-'))
+    for (const [folder, word] of [[one(), 'alpha'], [two(), 'beta']] as const) {
+      mkdirSync(folder)
+      writeFileSync(join(folder, `${word}.ts`), `export function ${word}Counter(): number { return 1 }\n`)
+    }
+    states = []
+    logged = []
+    const log = (message: string): void => { logged.push(message) }
+    session = new Session({ open: openEngine, addon: ADDON, storage: () => join(place, 'storage'), log: { info: log, warn: log, error: log } })
+    session.onChange(({ state }) => { if (states.at(-1) !== state.kind) { states.push(state.kind) } })
+  })
+
+  teardown(async () => {
+    await session.close()
+    rmSync(place, { recursive: true, force: true })
+  })
+
+  const reach = async (kind: IndexState['kind']): Promise<void> => {
+    const end = Date.now() + 10_000
+    while (session.snapshot.state.kind !== kind) {
+      assert.ok(Date.now() < end, `${kind}, not ${JSON.stringify(session.snapshot.state)}`)
+      await new Promise((done) => { setTimeout(done, 10) })
+    }
+  }
+  const paths = async (query: string): Promise<string[]> => (await session.search({ query, sync: true })).hits.map(({ path }) => path)
+
+  test('without a folder nothing is opened, and a search says so', async () => {
+    await session.apply({ roots: [], settings: settings() })
+    assert.deepEqual(session.snapshot.state, { kind: 'off', why: 'no folder' })
+    await assert.rejects(session.search({ query: 'alpha' }), { code: 'NO_FOLDER' })
+  })
+
+  test('switched off, nothing is opened, and a search says so', async () => {
+    await session.apply({ roots: [one()], settings: settings({ 'vectorDb.enabled': false }) })
+    assert.deepEqual(session.snapshot.state, { kind: 'off', why: 'disabled' })
+    await assert.rejects(session.search({ query: 'alpha' }), { code: 'SEARCH_OFF' })
+  })
+
+  test('a folder is indexed and followed', async () => {
+    await session.apply({ roots: [one()], settings: settings() })
+    await reach('ready')
+    assert.equal(session.snapshot.status?.watching, true)
+    assert.deepEqual(await paths('alphaCounter'), ['alpha.ts'])
+    writeFileSync(join(one(), 'gamma.ts'), 'export function gammaCounter(): number { return 3 }\n')
+    await eventually(async () => (await session.search({ query: 'gammaCounter' })).hits[0]?.path === 'gamma.ts')
+  })
+
+  test('without background processing a search brings the index up to date', async () => {
+    await session.apply({ roots: [one()], settings: settings({ 'vectorDb.enableBackgroundProcessing': false }) })
+    await reach('ready')
+    assert.equal(session.snapshot.status?.watching, false)
+    writeFileSync(join(one(), 'gamma.ts'), 'export function gammaCounter(): number { return 3 }\n')
+    assert.equal((await paths('gammaCounter'))[0], 'gamma.ts')
+  })
+
+  test('if nothing starts by itself, the index waits for the user', async () => {
+    await session.apply({ roots: [one()], settings: settings({ 'index.startOnOpen': false }) })
+    assert.equal(session.snapshot.state.kind, 'empty')
+    assert.equal(session.snapshot.status?.watching, false)
+    await session.index()
+    await eventually(() => session.snapshot.status?.watching === true)
+    assert.equal(session.snapshot.state.kind, 'ready')
+  })
+
+  test('folders come and go', async () => {
+    await session.apply({ roots: [one()], settings: settings() })
+    await reach('ready')
+    await session.apply({ roots: [one(), two()], settings: settings() })
+    assert.equal((await paths('betaCounter'))[0], 'beta.ts')
+    await session.apply({ roots: [two()], settings: settings() })
+    assert.ok(!(await paths('alphaCounter')).includes('alpha.ts'))
+  })
+
+  test('ignore rules act without opening the folder again', async () => {
+    await session.apply({ roots: [one()], settings: settings() })
+    await reach('ready')
+    await session.apply({ roots: [one()], settings: settings({ 'ignore.exclude': ['alpha.ts'] }) })
+    assert.deepEqual(await paths('alphaCounter'), [])
+    assert.equal(session.snapshot.status?.watching, true, 'the watch goes on')
+    await session.apply({ roots: [one()], settings: settings() })
+    assert.deepEqual(await paths('alphaCounter'), ['alpha.ts'])
+  })
+
+  test('of many changes at once the last one wins', async () => {
+    const applied = [one(), two(), one(), two()].map((root) => session.apply({ roots: [root], settings: settings() }))
+    await Promise.all(applied)
+    assert.deepEqual(session.snapshot.status?.roots.map((root) => root.endsWith('two')), [true])
+  })
+
+  test('pause, resume, clear and a new index', async () => {
+    await session.apply({ roots: [one()], settings: settings() })
+    await reach('ready')
+    await session.pause()
+    assert.equal(session.snapshot.state.kind, 'paused')
+    const { degraded, hits } = await session.search({ query: 'alphaCounter', sync: true })
+    assert.equal(degraded[0]?.code, 'INDEX_PAUSED')
+    assert.equal(hits.length, 1)
+    await session.resume()
+    assert.equal(session.snapshot.state.kind, 'ready')
+    await session.clear()
+    assert.equal(session.snapshot.state.kind, 'cleared')
+    await assert.rejects(session.search({ query: 'alpha', sync: true }), { code: 'INDEX_CLEARED' })
+    await session.index()
+    assert.equal(session.snapshot.state.kind, 'ready')
+  })
+
+  test('a folder that is gone is a state with a reason, and another one helps', async () => {
+    await session.apply({ roots: [join(place, 'nowhere')], settings: settings() })
+    assert.equal(session.snapshot.state.kind, 'failed')
+    await assert.rejects(session.search({ query: 'alpha' }), { code: 'ROOT_NOT_FOUND' })
+    assert.ok(logged.some((line) => line.startsWith('ROOT_NOT_FOUND')))
+    await session.apply({ roots: [one()], settings: settings() })
+    await reach('ready')
+  })
+
+  test('a search that is under way while settings change is answered', async () => {
+    await session.apply({ roots: [one()], settings: settings() })
+    await reach('ready')
+    const answers = Array.from({ length: 5 }, () => session.search({ query: 'alphaCounter', sync: true }))
+    const applied = session.apply({ roots: [one()], settings: settings({ 'vectorDb.performanceMode': 'memory' }) })
+    assert.deepEqual((await Promise.all(answers)).map(({ hits }) => hits[0]?.path), Array.from({ length: 5 }, () => 'alpha.ts'))
+    await applied
+  })
+
+  test('a search can be cancelled', async () => {
+    await session.apply({ roots: [one()], settings: settings() })
+    await assert.rejects(session.search({ query: 'alpha' }, AbortSignal.abort()), { code: 'CANCELLED' })
+  })
+
+  test('an index that another one keeps is opened warm', async () => {
+    await session.apply({ roots: [one()], settings: settings() })
+    await reach('ready')
+    await session.close()
+    const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
+    const again = new Session({ open: openEngine, addon: ADDON, storage: () => join(place, 'storage'), log })
+    await again.apply({ roots: [one()], settings: settings({ 'index.startOnOpen': false }) })
+    assert.equal(again.snapshot.state.kind, 'ready')
+    assert.equal(again.snapshot.status?.files, 1)
+    await again.close()
+  })
+})
+
+async function eventually(look: () => boolean | Promise<boolean>): Promise<void> {
+  const end = Date.now() + 10_000
+  while (!await look()) {
+    assert.ok(Date.now() < end, look.toString())
+    await new Promise((done) => { setTimeout(done, 20) })
+  }
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import type { Status } from '../../src/engine'
+import { actionsFor } from '../../src/actions'
+import { diagnostics } from '../../src/diagnostics'
+import { isLogged, logLine } from '../../src/log-line'
+import type { IndexState, Snapshot } from '../../src/session'
+import { readSettings, type SettingKey } from '../../src/settings'
+import { bytes, count, percentOf, progressLine, statusText } from '../../src/status-text'
+
+const settings = (given: Partial<Record<SettingKey, unknown>> = {}) => readSettings((key) => given[key]).settings
+const STATUS: Status = {
+  state: 'ready', roots: ['/home/ada/shop'], files: 1234, chunks: 1, pendingFiles: 0, model: 'embedded', storage: '/home/ada/.store',
+  databaseBytes: 1, watching: true, lastError: null, degraded: [], progress: null,
+}
+const snapshot = (state: IndexState, status: Status | undefined = STATUS): Snapshot => ({ state, status, report: undefined, updatedAt: undefined })
+const indexing = (filesDone: number, filesTotal: number, remainingMs: number | null = null): Extract<IndexState, { kind: 'indexing' }> =>
+  ({ kind: 'indexing', progress: { phase: 'index', filesDone, filesTotal, currentFile: null, remainingMs } })
+
+suite('status text', () => {
+  test('each state has its words', () => {
+    const failure = { code: 'DISK_FULL', message: 'the disk of /x is full' }
+    const states: readonly IndexState[] = [
+      { kind: 'off', why: 'no folder' }, { kind: 'off', why: 'disabled' }, { kind: 'opening' }, { kind: 'ready' }, { kind: 'empty' }, { kind: 'paused' },
+      { kind: 'cleared' }, { kind: 'failed', failure }, indexing(1, 4),
+    ]
+    assert.deepEqual(states.map((state) => statusText(snapshot(state), settings(), []).bar), [
+      '', '$(circle-slash) Sextant', '$(sync~spin) Sextant', '$(check) Sextant', '$(circle-outline) Sextant: no index', '$(debug-pause) Sextant: paused',
+      '$(circle-slash) Sextant: cleared', '$(error) Sextant', '$(sync~spin) Sextant',
+    ])
+    assert.equal(statusText(snapshot({ kind: 'ready' }), settings(), []).line, 'Ready: 1,234 files, 1 chunk')
+    assert.equal(statusText(snapshot({ kind: 'failed', failure }), settings(), []).line, 'The disk of /x is full.')
+    assert.equal(statusText(snapshot({ kind: 'failed', failure }), settings(), []).level, 'error')
+  })
+
+  test('the status bar counts if progress belongs there', () => {
+    const shown = settings({ 'vectorDb.progressLocation': 'statusBar' })
+    assert.equal(statusText(snapshot(indexing(1, 3)), shown, []).bar, '$(sync~spin) Sextant 33 %')
+    const off = settings({ 'vectorDb.progressLocation': 'statusBar', 'vectorDb.enableProgressNotifications': false })
+    assert.equal(statusText(snapshot(indexing(1, 3)), off, []).bar, '$(sync~spin) Sextant')
+  })
+
+  test('what is less than complete is said', () => {
+    const text = statusText(snapshot({ kind: 'ready' }), settings(), ['no such model yet.'])
+    assert.equal(text.level, 'warning')
+    assert.match(text.tooltip, /no such model yet/)
+  })
+
+  test('progress in words', () => {
+    assert.equal(progressLine({ kind: 'indexing', progress: undefined }), 'Looking for files')
+    assert.equal(progressLine(indexing(10, 1200)), 'Indexing: 10 of 1,200 files')
+    assert.equal(progressLine(indexing(10, 1200, 30_000)), 'Indexing: 10 of 1,200 files, about 30 s left')
+    assert.equal(progressLine(indexing(10, 1200, 200_000)), 'Indexing: 10 of 1,200 files, about 3 min left')
+    assert.equal(percentOf(indexing(0, 0)), undefined)
+    assert.equal(percentOf(indexing(999, 1000)), 99)
+  })
+
+  test('counts and sizes', () => {
+    assert.deepEqual([count(0, 'file'), count(1, 'file'), bytes(1), bytes(3_400_000), bytes(2_000_000_000)], ['0 files', '1 file', '1 KB', '3.4 MB', '2.00 GB'])
+  })
+
+  test('every state offers the log and the settings, and what moves it on', () => {
+    const commands = (state: IndexState): string[] => actionsFor(state).map(({ command }) => command.id)
+    assert.ok(commands({ kind: 'paused' }).includes('sextant.resumeIndexing'))
+    assert.ok(commands(indexing(0, 0)).includes('sextant.pauseIndexing'))
+    assert.ok(commands({ kind: 'cleared' }).includes('sextant.indexWorkspace'))
+    assert.ok(commands({ kind: 'off', why: 'disabled' }).includes('sextant.showLog'))
+  })
+})
+
+suite('diagnostics', () => {
+  test('hold no path, no address and no text of the user', () => {
+    const text = diagnostics({
+      versions: { sextant: '0.1.0' }, machine: 'linux-x64', trusted: true, remote: false, unmet: [],
+      snapshot: snapshot({ kind: 'failed', failure: { code: 'DISK_FULL', message: 'the disk of /home/ada is full' } }),
+      settings: settings({ 'embedding.baseUrl': 'https://secret.example', 'ignore.exclude': ['/clients/'], 'hybridSearch.topK': 20 }),
+    })
+    assert.doesNotMatch(text, /ada|example|clients/)
+    assert.match(text, /last failure: DISK_FULL/)
+    assert.match(text, /setting hybridSearch.topK: 20/)
+    assert.match(text, /setting embedding.baseUrl: \(set\)/)
+  })
+})
+
+suite('log lines', () => {
+  test('have a time and a level, and respect the least level', () => {
+    assert.equal(logLine(new Date(Date.UTC(2026, 0, 31, 13, 37)), 'warn', 'careful'), '2026-01-31 13:37:00.000 [warn] careful')
+    assert.equal(isLogged('info', 'warn'), false)
+    assert.equal(isLogged('error', 'debug'), true)
+  })
+})
