@@ -3,6 +3,7 @@
 import * as vscode from 'vscode'
 import type { SextantApi } from '../api'
 import { createApi } from './api'
+import { handler, registerParticipant } from './chat/participant'
 import { registerCommands } from './commands'
 import { Config } from './config'
 import type { Ctx } from './ctx'
@@ -12,6 +13,7 @@ import { Log } from './log'
 import { Pages } from './pages'
 import { progressNotification } from './progress'
 import { statusBar } from './status-bar'
+import { registerTools } from './tools/tools'
 import { IndexView } from './views/index-view'
 import { ResultsView } from './views/results-view'
 
@@ -19,6 +21,7 @@ let life: IndexLife | undefined
 
 /** What only tests see. */
 export interface Insides extends Ctx {
+  readonly chat: vscode.ChatRequestHandler
   readonly index: IndexView
 }
 
@@ -43,6 +46,8 @@ export function activate(context: vscode.ExtensionContext): TestApi {
     log, config, indexLife, ctx.pages, ctx.results,
     config.onDidChange(followLevel),
     registerCommands(ctx),
+    registerTools(ctx),
+    registerParticipant(ctx),
     statusBar(ctx),
     progressNotification(ctx),
     index,
@@ -51,7 +56,7 @@ export function activate(context: vscode.ExtensionContext): TestApi {
   // The addon is loaded once VS Code has gone on, and only if there is a folder.
   setImmediate(() => { void indexLife.apply() })
   log.info(`activated in ${(performance.now() - started).toFixed(1)} ms`)
-  return context.extensionMode === vscode.ExtensionMode.Test ? Object.assign(api, { testing: { ...ctx, index } }) : api
+  return context.extensionMode === vscode.ExtensionMode.Test ? Object.assign(api, { testing: { ...ctx, index, chat: handler(ctx) } }) : api
 }
 
 export async function deactivate(): Promise<void> {

@@ -9,6 +9,7 @@ suite('views', () => {
     const nodes = await ctx.index.getChildren()
     assert.deepEqual(nodes.slice(0, 6).map(({ label }) => label.replace(/:.*/, '')), ['Ready', 'Files', 'Chunks', 'Size on disk', 'Model', 'Last update'])
     const folder = nodes.find(({ label }) => label === 'shop')
+    assert.ok(folder)
     assert.match(folder.description ?? '', /^[78] files$/)
     const skipped = folder.children.find(({ label }) => label === 'Skipped')
     const paths = skipped?.children.flatMap(({ children }) => children.map(({ label }) => label)).sort()

@@ -1,0 +1,204 @@
+/**
+ * `@workspace`: what happens to a message, from the words to the answer.
+ *
+ * The message is put into words for the search, the search finds the lines, a model answers from them with links. Without
+ * a model, or if it fails, the lines themselves are the answer, and the answer says so.
+ */
+
+import * as vscode from 'vscode'
+import { signalOf, type Ctx } from '../ctx'
+import type { SearchResponse } from '../engine'
+import { failureOf, friendly, isCancelled } from '../failure'
+import { locationOf, shownPath } from '../places'
+import { stateLine } from '../status-text'
+import { streamAnswer } from './answer'
+import { followUps, isAnswerMetadata, type AnswerMetadata } from './follow-ups'
+import { previousQuestion, turnsOf } from './history'
+import { degradedText, heading, label, shownCode, type WhyNoAnswer } from './hits-text'
+import { answerPrompt } from './prompt'
+import { understand, type Understood } from './understand'
+import { scopeOf, type Scope } from './scope'
+
+const COMMANDS = ['search', 'explain', 'related'] as const
+type Command = (typeof COMMANDS)[number]
+
+export const handler = (ctx: Ctx): vscode.ChatRequestHandler => async (request, context, stream, token) => {
+  const command = COMMANDS.find((name) => name === request.command)
+  const scope = await scopeOf(request.references)
+  const message = messageOf(request.prompt, command, scope)
+  if (message === '') {
+    stream.markdown(HELP)
+    return {}
+  }
+  try {
+    stream.progress('Understanding the question')
+    const understood = await understand(ctx, request, message, {
+      command, scope: scope.shown, turns: turnsOf(context.history), previous: previousQuestion(context.history), token,
+    })
+    const answer = await search(ctx, understood, command, scope, stream, token)
+    answer.hits.forEach((hit) => { stream.reference(locationOf(hit)) })
+    const why = command === 'search' ? { kind: 'asked' } as const : await answerInWords(ctx, { request, context, stream, token, message, understood, answer, scope, command })
+    if (why !== undefined) {
+      showHits(stream, answer, why)
+    }
+    stream.markdown(degradedText(answer.degraded))
+    const metadata: AnswerMetadata = {
+      question: understood.question,
+      answered: why === undefined,
+      names: [...new Set(answer.hits.flatMap(({ name }) => name ?? []))].slice(0, 3),
+    }
+    return { metadata }
+  } catch (error) {
+    return sayFailure(ctx, error, stream)
+  }
+}
+
+export function registerParticipant(ctx: Ctx): vscode.Disposable {
+  const participant = vscode.chat.createChatParticipant('sextant.workspace', handler(ctx))
+  participant.iconPath = vscode.Uri.joinPath(ctx.context.extensionUri, 'media', 'icon.png')
+  participant.followupProvider = {
+    provideFollowups: ({ metadata }) => isAnswerMetadata(metadata) ? followUps(metadata).map((followUp) => ({ ...followUp })) : [],
+  }
+  return vscode.Disposable.from(participant)
+}
+
+const HELP = `Ask about the code of the open folders in your own words, for example *how is a request retried?*
+
+- \`/search\` finds the code and asks no model for an answer.
+- \`/explain\` explains how something works.
+- \`/related\` finds code related to a file, a selection or a topic.
+
+Attach a file or a selection to ask about it alone.`
+
+function messageOf(prompt: string, command: Command | undefined, scope: Scope): string {
+  const message = prompt.trim()
+  if (message !== '' || scope.attachments.length === 0) {
+    return message
+  }
+  switch (command) {
+    case 'related':
+      return 'What is related to the attached code?'
+    case 'search':
+    case 'explain':
+    case undefined:
+      return 'How does the attached code work?'
+  }
+}
+
+async function search(ctx: Ctx, { question, keywords }: Understood, command: Command | undefined, scope: Scope, stream: vscode.ChatResponseStream, token: vscode.CancellationToken): Promise<SearchResponse> {
+  const { session } = ctx
+  const told = session.onChange(({ state, status }) => { if (state.kind === 'indexing') { stream.progress(stateLine(state, status)) } })
+  try {
+    stream.progress(`Searching: ${question}`)
+    return await (command === 'related' && scope.code !== ''
+      ? searchAround(ctx, question, scope, token)
+      : searchWithin(ctx, question, keywords, scope, token))
+  } finally {
+    told.dispose()
+  }
+}
+
+/** The attached files alone, if there are some. */
+async function searchWithin({ session, config }: Ctx, question: string, keywords: readonly string[], { paths, code }: Scope, token: vscode.CancellationToken): Promise<SearchResponse> {
+  const limit = config.settings['vectorDb.searchResultLimit']
+  const within = paths.length > 0 ? { paths: [...paths] } : {}
+  const answer = await session.search({ query: question, keywords: [...keywords], limit, sync: true, ...within }, signalOf(token))
+  // "What happens here?" shares no word with the code that is pointed at.
+  return answer.hits.length > 0 || paths.length === 0 || code.trim() === ''
+    ? answer
+    : session.search({ query: codeQuery(code), limit, sync: true, ...within }, signalOf(token))
+}
+
+/** What is related to some code lies outside of it: there the code is what to look for, not where. */
+async function searchAround({ session, config }: Ctx, question: string, { paths, shown, code }: Scope, token: vscode.CancellationToken): Promise<SearchResponse> {
+  const limit = config.settings['vectorDb.searchResultLimit']
+  const answer = await session.search({ query: `${question}\n${codeQuery(code)}`, limit: limit + paths.length * 3, sync: true }, signalOf(token))
+  return { ...answer, hits: answer.hits.filter((hit) => !shown.includes(shownPath(hit))).slice(0, limit) }
+}
+
+const codeQuery = (code: string): string => code.slice(0, 1000)
+
+interface Asking {
+  readonly request: vscode.ChatRequest
+  readonly context: vscode.ChatContext
+  readonly stream: vscode.ChatResponseStream
+  readonly token: vscode.CancellationToken
+  readonly message: string
+  readonly understood: Understood
+  readonly answer: SearchResponse
+  readonly scope: Scope
+  readonly command: Command | undefined
+}
+
+/** Lets the model answer; returns why it did not. */
+async function answerInWords({ config, log }: Ctx, asking: Asking): Promise<WhyNoAnswer | undefined> {
+  const { request, context, stream, token, answer, scope, understood } = asking
+  // The types promise a model; an editor without any has none to give.
+  const model = request.model as vscode.LanguageModelChat | undefined
+  if (model === undefined) {
+    return { kind: 'no model' }
+  }
+  try {
+    const prompt = await answerPrompt({
+      message: asking.message,
+      question: understood.question,
+      intent: understood.intent,
+      hits: answer.hits,
+      attachments: scope.attachments,
+      history: turnsOf(context.history),
+      shown: shownPath,
+    }, Math.min(config.settings['chat.maxContextTokens'], Math.floor(model.maxInputTokens * 0.9)), (text) => model.countTokens(text, token))
+    log.debug(`asking ${model.id} with ${prompt.tokens} tokens and ${prompt.hits.length} of ${answer.hits.length} hits`)
+    const response = await model.sendRequest([vscode.LanguageModelChatMessage.User(prompt.text)], {}, token)
+    const length = await streamAnswer(response.text, stream, answer.hits, token)
+    if (token.isCancellationRequested) {
+      return { kind: 'cancelled' }
+    }
+    return length === 0 ? { kind: 'empty' } : undefined
+  } catch (error) {
+    log.warn(`the model did not answer: ${failureOf(error).message}`)
+    return token.isCancellationRequested || isCancelled(error) ? { kind: 'cancelled' } : whyOf(error)
+  }
+}
+
+function whyOf(error: unknown): WhyNoAnswer {
+  const { code, message } = failureOf(error)
+  if (code === vscode.LanguageModelError.Blocked.name || code === vscode.LanguageModelError.NoPermissions.name) {
+    return { kind: 'refused', message }
+  }
+  return { kind: /quota|rate.?limit|too many requests|\b429\b/i.test(`${code} ${message}`) ? 'quota' : 'failed', message }
+}
+
+function showHits(stream: vscode.ChatResponseStream, { hits }: SearchResponse, why: WhyNoAnswer): void {
+  if (hits.length === 0) {
+    stream.markdown('Nothing in the open folders matches. Other words may help; names of functions or files work too.')
+    return
+  }
+  stream.markdown(`${label(why, hits.length)}\n\n`)
+  hits.forEach((hit, place) => {
+    stream.markdown(heading(hit, place + 1))
+    stream.anchor(locationOf(hit), `${shownPath(hit)}:${hit.startLine}`)
+    stream.markdown(`\n\n${shownCode(hit)}`)
+  })
+}
+
+function sayFailure({ log }: Ctx, error: unknown, stream: vscode.ChatResponseStream): vscode.ChatResult {
+  if (isCancelled(error)) {
+    return {}
+  }
+  const failure = failureOf(error)
+  log.error(`@workspace: ${failure.code}: ${failure.message}`)
+  stream.markdown(friendly(failure))
+  const button = BUTTONS[failure.code]
+  if (button !== undefined) {
+    stream.button(button)
+  }
+  return { metadata: { code: failure.code } }
+}
+
+const BUTTONS: Readonly<Record<string, vscode.Command>> = {
+  NO_FOLDER: { command: 'vscode.openFolder', title: 'Open Folder' },
+  SEARCH_OFF: { command: 'workbench.action.openSettings', title: 'Open Settings', arguments: ['sextant.vectorDb.enabled'] },
+  INDEX_CLEARED: { command: 'sextant.indexWorkspace', title: 'Index Workspace' },
+  INDEX_NOT_BUILT: { command: 'sextant.indexWorkspace', title: 'Index Workspace' },
+}

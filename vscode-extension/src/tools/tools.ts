@@ -1,0 +1,128 @@
+/** What agents can do: search, read with context, find related code, ask how the index stands. */
+
+import * as vscode from 'vscode'
+import { estimateTokens, cutToFit, type CountTokens } from '../chat/budget'
+import { signalOf, type Ctx } from '../ctx'
+import { failureOf, friendly } from '../failure'
+import { fenced } from '../hit-text'
+import { folderOf, indexableFolders, placeOf, resolvePath, shownPath } from '../places'
+import { hitsText, linesInput, linesWanted, numbered, searchInput, statusReport } from './tool-text'
+
+interface Call {
+  readonly input: object
+  readonly signal: AbortSignal
+  readonly budgetTokens: number
+  readonly countTokens: CountTokens
+}
+
+interface Tool {
+  /** For the person who is asked to allow it. */
+  readonly title: string
+  readonly message: (input: object) => string
+  readonly call: (ctx: Ctx, call: Call) => Promise<string>
+}
+
+const field = (input: object, name: string): string => {
+  const value = (input as Readonly<Record<string, unknown>>)[name]
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '…'
+}
+
+export const TOOLS: Readonly<Record<string, Tool>> = {
+  sextant_search: {
+    title: 'Search the codebase?',
+    message: (input) => `Search the code of the open folders for “${field(input, 'query')}”. Nothing leaves this machine but what the agent's model is shown.`,
+    call: searchTool,
+  },
+  sextant_read: {
+    title: 'Read code?',
+    message: (input) => `Read ${field(input, 'path')} around line ${field(input, 'startLine')}.`,
+    call: readTool,
+  },
+  sextant_related: {
+    title: 'Find related code?',
+    message: (input) => `Find code related to ${field(input, 'path')}, line ${field(input, 'line')}.`,
+    call: relatedTool,
+  },
+  sextant_status: {
+    title: 'Ask about the index?',
+    message: () => 'Ask how the index of the open folders stands.',
+    call: statusTool,
+  },
+}
+
+export function registerTools(ctx: Ctx): vscode.Disposable {
+  return vscode.Disposable.from(...Object.entries(TOOLS).map(([name, tool]) => vscode.lm.registerTool<object>(name, {
+    prepareInvocation: ({ input }) => ({
+      invocationMessage: tool.message(input).replace(/ Nothing leaves.*/, ''),
+      confirmationMessages: { title: tool.title, message: tool.message(input) },
+    }),
+    invoke: async ({ input, tokenizationOptions }, token) => {
+      const text = await tool.call(ctx, {
+        input,
+        signal: signalOf(token),
+        budgetTokens: tokenizationOptions?.tokenBudget ?? ctx.config.settings['tools.maxResultTokens'],
+        countTokens: tokenizationOptions === undefined ? estimateTokens : (piece) => tokenizationOptions.countTokens(piece, token),
+      }).catch((error: unknown) => {
+        const failure = failureOf(error)
+        ctx.log.warn(`${name}: ${failure.code}: ${failure.message}`)
+        throw new Error(friendly(failure), { cause: error })
+      })
+      return new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(text)])
+    },
+  })))
+}
+
+async function searchTool({ session, config }: Ctx, { input, signal, budgetTokens, countTokens }: Call): Promise<string> {
+  const wanted = searchInput(input, config.settings['vectorDb.searchResultLimit'])
+  const { hits, degraded } = await session.search({ ...wanted, ...(wanted.paths && { paths: wanted.paths.map(withoutFolderName) }) }, signal)
+  return hitsText(hits, degraded, shownPath, budgetTokens, countTokens)
+}
+
+async function readTool({ session }: Ctx, { input, budgetTokens, countTokens }: Call): Promise<string> {
+  const wanted = linesInput(input)
+  const uri = await fileOf(wanted.path)
+  // The engine refuses what is not part of the index, such as files that hold secrets.
+  const chunks = await (await session.engine()).chunks(uri.fsPath)
+  const lines = (await vscode.workspace.openTextDocument(uri)).getText().split(/\r?\n/)
+  const { first, last, names } = linesWanted(wanted, chunks, lines.length)
+  const shown = placeOf(uri)
+  const head = `${shown === undefined ? wanted.path : shownPath(shown)}:${first}-${last}${names.length > 0 ? ` (${names.join(', ')})` : ''}`
+  const code = await cutToFit(numbered(lines.slice(first - 1, last), first), budgetTokens - 60, countTokens)
+  return `${head}\n${fenced(chunks.language, code)}\n`
+}
+
+async function relatedTool({ session, config }: Ctx, { input, signal, budgetTokens, countTokens }: Call): Promise<string> {
+  const wanted = linesInput(input)
+  const uri = await fileOf(wanted.path)
+  const { chunks, path } = await (await session.engine()).chunks(uri.fsPath)
+  const chunk = chunks.find(({ startLine, endLine }) => startLine <= wanted.startLine && endLine >= wanted.startLine) ?? chunks[0]
+  if (chunk === undefined) {
+    throw new Error(`${wanted.path} holds no code to start from`)
+  }
+  const { limit = 10 } = searchInput({ query: 'related', ...input }, config.settings['vectorDb.searchResultLimit'])
+  const { hits, degraded } = await session.search({ query: `${chunk.name ?? ''}\n${chunk.text.slice(0, 1000)}`, limit: limit + 3, sync: true }, signal)
+  const root = placeOf(uri)?.root
+  const others = hits.filter((hit) => hit.path !== path || folderOf(hit.root)?.uri.fsPath !== root || hit.startLine > chunk.endLine || hit.endLine < chunk.startLine)
+  return hitsText(others.slice(0, limit), degraded, shownPath, budgetTokens, countTokens)
+}
+
+async function statusTool({ session }: Ctx): Promise<string> {
+  await session.refresh()
+  const skipped = session.snapshot.status === undefined ? [] : await (await session.engine()).skipped()
+  return statusReport(session.snapshot, skipped, indexableFolders().map(({ name }) => name))
+}
+
+async function fileOf(path: string): Promise<vscode.Uri> {
+  const uri = await resolvePath(path)
+  if (uri === undefined) {
+    throw new Error(`there is no file ${path} in the open folders; take the path from a result of sextant_search`)
+  }
+  return uri
+}
+
+/** With several folders a shown path starts with the name of one; globs are relative to it. */
+function withoutFolderName(path: string): string {
+  const folders = indexableFolders()
+  const named = folders.length > 1 ? folders.find(({ name }) => path.startsWith(`${name}/`)) : undefined
+  return named === undefined ? path : path.slice(named.name.length + 1)
+}

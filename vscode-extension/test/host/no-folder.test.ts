@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import * as vscode from 'vscode'
+import { activated, ctx, extension, pause } from './host'
+
+suite('a window without a folder', () => {
+  test('activation is quick and loads no addon', async () => {
+    const { session, log } = await ctx()
+    assert.deepEqual(session.snapshot.state, { kind: 'off', why: 'no folder' })
+    assert.ok(extension().isActive)
+    log.show()
+    await pause(1000)
+    const text = vscode.window.visibleTextEditors.find(({ document }) => document.uri.scheme === 'output')?.document.getText() ?? ''
+    const took = /activated in ([\d.]+) ms/.exec(text)?.[1]
+    assert.ok(took !== undefined && Number(took) <= 50, `activated in ${took ?? '?'} ms`)
+    assert.doesNotMatch(text, /opened the index/)
+  })
+
+  test('a search says what to do', async () => {
+    await assert.rejects((await activated()).search({ query: 'anything' }), { code: 'NO_FOLDER' })
+  })
+
+  test('commands tell it without failing', async () => {
+    for (const command of ['search', 'indexWorkspace', 'pauseIndexing', 'showSkippedFiles', 'initIgnoreFile', 'copyDiagnostics']) {
+      await vscode.commands.executeCommand(`sextant.${command}`)
+    }
+    assert.match(await vscode.env.clipboard.readText(), /^state: off$/m)
+  })
+})

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import * as vscode from 'vscode'
+import { extension, file, ready } from './host'
+
+suite('a folder that is not trusted', () => {
+  suiteSetup(function () {
+    // test-electron trusts every folder; only the host that scripts/test.mjs starts does not.
+    if (vscode.workspace.isTrusted) {
+      this.skip()
+    }
+  })
+
+  test('is indexed and searched', async () => {
+    assert.equal(vscode.workspace.isTrusted, false)
+    const { session } = await ready()
+    assert.equal((await session.search({ query: 'retry a failed request' })).hits[0]?.path, 'src/net/retry.ts')
+  })
+
+  test('does not decide where code is sent or where the database lies', async () => {
+    const { config, session, context } = await ready()
+    await vscode.workspace.fs.createDirectory(file('.vscode'))
+    await vscode.workspace.fs.writeFile(file('.vscode/settings.json'), new TextEncoder().encode(JSON.stringify({
+      'sextant.embedding.baseUrl': 'https://of-the-folder.example',
+      'sextant.vectorDb.embeddingModel': 'openai',
+      'sextant.index.storage': '/tmp/of-the-folder',
+      'sextant.ignore.secrets': false,
+      'sextant.hybridSearch.topK': 3,
+    })))
+    await new Promise<void>((done) => {
+      const subscription = config.onDidChange((settings) => {
+        if (settings['hybridSearch.topK'] === 3) {
+          subscription.dispose()
+          done()
+        }
+      })
+    })
+    assert.equal(config.settings['embedding.baseUrl'], 'https://of-the-user.example')
+    assert.equal(config.settings['vectorDb.embeddingModel'], 'embedded')
+    assert.equal(config.settings['ignore.secrets'], true)
+    assert.equal(session.snapshot.status?.storage, context.storageUri?.fsPath)
+    await vscode.workspace.fs.delete(file('.vscode'), { recursive: true })
+  })
+
+  test('has every restricted setting declared', () => {
+    const { capabilities } = extension().packageJSON as { capabilities: { untrustedWorkspaces: { supported: string } } }
+    assert.equal(capabilities.untrustedWorkspaces.supported, 'limited')
+  })
+})

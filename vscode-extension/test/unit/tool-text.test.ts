@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import type { FileChunks } from '../../src/engine'
+import { contextMarkdown, firstLine, hitsPage, place, title } from '../../src/hit-text'
+import { Latest } from '../../src/latest'
+import { bySkipReason, skippedPage } from '../../src/skipped-page'
+import { hitsText, linesInput, linesWanted, numbered, searchInput, statusReport } from '../../src/tools/tool-text'
+import { indexNodes } from '../../src/views/index-model'
+import { hit } from './hits'
+
+const shown = ({ path }: { readonly path: string }): string => path
+const words = (text: string): Promise<number> => Promise.resolve(text.split(/\s+/).filter((word) => word !== '').length)
+const chunk = (startLine: number, endLine: number, name: string | null): FileChunks['chunks'][number] => ({ startLine, endLine, kind: 'function', name, tokens: 1, text: '' })
+
+suite('tool input', () => {
+  test('is read as agents write it', () => {
+    assert.deepEqual(searchInput({ query: ' where ', limit: '3', paths: 'src', kinds: ['function', 'nonsense'], languages: [] }, 8), {
+      query: 'where', limit: 3, sync: true, paths: ['src'], kinds: ['function'],
+    })
+    assert.deepEqual(searchInput({ query: 'where', limit: 900 }, 8), { query: 'where', limit: 50, sync: true })
+    assert.equal(searchInput({ query: 'where', limit: -1 }, 8).limit, 8)
+  })
+
+  test('without what is needed it says what is', () => {
+    assert.throws(() => searchInput({}, 8), /"query" is missing/)
+    assert.throws(() => linesInput({ path: 'a.ts' }), /a line are needed/)
+  })
+
+  test('lines have a sensible order and bounds', () => {
+    assert.deepEqual(linesInput({ path: 'a.ts', startLine: 5, endLine: 2, contextLines: 9999 }), { path: 'a.ts', startLine: 5, endLine: 5, contextLines: 200 })
+    assert.equal(linesInput({ path: 'a.ts', line: 5, contextLines: 0 }).contextLines, 0)
+  })
+})
+
+suite('tool results', () => {
+  test('hits with place, kind, name and code', async () => {
+    const text = await hitsText([hit('src/a.ts', 'code();')], [], shown, 1000, words)
+    assert.equal(text, 'src/a.ts:1 function send\n```typescript\ncode();\n```\n')
+  })
+
+  test('what has no room is counted', async () => {
+    const hits = Array.from({ length: 10 }, (_, n) => hit(`${n}.ts`, 'word '.repeat(30)))
+    const text = await hitsText(hits, [], shown, 200, words)
+    assert.match(text, /6 more hits left out for lack of room/)
+    assert.ok(await words(text) <= 200)
+  })
+
+  test('nothing found is said, with what was less than complete', async () => {
+    assert.match(await hitsText([], [{ code: 'INDEX_PAUSED', message: 'paused' }], shown, 100, words), /^Nothing matches[\s\S]*INDEX_PAUSED/)
+  })
+
+  test('whole pieces and context, within the file', () => {
+    const chunks: FileChunks = { path: 'a.ts', language: 'typescript', chunks: [chunk(1, 9, 'one'), chunk(10, 20, 'two'), chunk(21, 30, null)] }
+    assert.deepEqual(linesWanted({ path: 'a.ts', startLine: 12, endLine: 12, contextLines: 3 }, chunks, 30), { first: 7, last: 23, names: ['function two'] })
+    assert.deepEqual(linesWanted({ path: 'a.ts', startLine: 12, endLine: 25, contextLines: 50 }, chunks, 30), { first: 1, last: 30, names: ['function two'] })
+  })
+
+  test('lines have numbers', () => {
+    assert.equal(numbered(['a', 'b'], 9), ' 9 | a\n10 | b')
+  })
+
+  test('the status says what was left out', () => {
+    const skipped = [{ root: '/shop', path: '.env', reason: 'may hold secrets' }]
+    const snapshot = { state: { kind: 'ready' }, status: undefined, report: undefined, updatedAt: undefined } as const
+    assert.match(statusReport(snapshot, skipped, ['shop']), /State: Ready[\s\S]*Left out: 1 path \(may hold secrets\)/)
+  })
+})
+
+suite('hits as text', () => {
+  test('title, place and first line', () => {
+    const hitOf = hit('src/a.ts', '{\n  // ---\n  const x = 1', { name: null })
+    assert.equal(title(hitOf), 'const x = 1')
+    assert.equal(place(hitOf, shown), 'src/a.ts:1-3')
+    assert.equal(firstLine('\n\n'), undefined)
+    assert.equal(title(hit('src/a.ts', '}', { name: null })), 'a.ts')
+  })
+
+  test('a page with links, and context to paste', () => {
+    assert.match(hitsPage('why', [hit('a.ts', 'x')], shown, () => 'file:///a.ts#L1'), /^# why\n\n## 1\. send\n\n\[a\.ts:1\]\(file:\/\/\/a\.ts#L1\)/)
+    assert.equal(contextMarkdown([hit('a.ts', 'x\n', { endLine: 1 })], shown), 'a.ts:1 (function send)\n\n```typescript\nx\n```\n')
+  })
+})
+
+suite('skipped files', () => {
+  const skipped = [
+    { root: '/shop', path: 'a.png', reason: 'image' }, { root: '/shop', path: '.env', reason: 'secret' }, { root: '/shop', path: 'b.png', reason: 'image' },
+  ]
+  test('by reason, the most frequent first', () => {
+    assert.deepEqual(bySkipReason(skipped).map(({ reason, paths }) => [reason, paths.length]), [['image', 2], ['secret', 1]])
+    assert.match(skippedPage(skipped, shown), /## image \(2 paths\)\n\n- a\.png\n- b\.png/)
+    assert.match(skippedPage([], shown), /Nothing was left out/)
+  })
+
+  test('a long list is cut in the view, and the rest counted', () => {
+    const status = { state: 'ready', roots: ['/shop'], files: 0, chunks: 0, pendingFiles: 0, model: 'm', storage: '', databaseBytes: 0, watching: true, lastError: null, degraded: [], progress: null } as const
+    const nodes = indexNodes({
+      snapshot: { state: { kind: 'ready' }, status: { ...status, roots: ['/shop'], degraded: [] }, report: undefined, updatedAt: undefined },
+      files: [], skipped: Array.from({ length: 250 }, (_, n) => ({ root: '/shop', path: `${n}.png`, reason: 'image' })), folderName: () => 'shop', unmet: ['not yet'],
+    })
+    const reason = nodes.find(({ label }) => label === 'shop')?.children[1]?.children[0]
+    assert.equal(reason?.children.length, 101)
+    assert.equal(reason.children.at(-1)?.label, '150 more paths…')
+    assert.equal(nodes.at(-1)?.label, 'not yet')
+  })
+})
+
+suite('the latest of many requests', () => {
+  const waited = (milliseconds: number): Promise<void> => new Promise((done) => { setTimeout(done, milliseconds) })
+
+  test('only the last one is made, and one that runs is aborted', async () => {
+    const delivered: string[] = []
+    const started: string[] = []
+    const latest = new Latest<string>(10, (result) => { delivered.push(result) }, () => { delivered.push('failed') })
+    const request = (name: string, takesMs: number) => async (signal: AbortSignal): Promise<string> => {
+      started.push(name)
+      await waited(takesMs)
+      signal.throwIfAborted()
+      return name
+    }
+    latest.run(request('r', 0))
+    latest.run(request('re', 50))
+    await waited(30)
+    latest.run(request('ret', 0))
+    await waited(100)
+    assert.deepEqual(started, ['re', 'ret'])
+    assert.deepEqual(delivered, ['ret'])
+  })
+
+  test('a failure is told, but not that of one that was cancelled', async () => {
+    const failed: unknown[] = []
+    const latest = new Latest<string>(0, () => undefined, (error) => { failed.push(error) })
+    latest.run(() => Promise.reject(new Error('no')))
+    await waited(20)
+    latest.run(async () => { await waited(10); throw new Error('late') })
+    await waited(5)
+    latest.cancel()
+    await waited(20)
+    assert.deepEqual(failed.map(String), ['Error: no'])
+  })
+})
