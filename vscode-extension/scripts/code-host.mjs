@@ -15,6 +15,7 @@
 //   CODE_HOST_TRUST=1    opens folders as not trusted, although test-electron asks for the contrary
 //   CODE_HOST_VSIX       a package to install before the start
 //   CODE_HOST_USER_DATA  folder for the user's data, kept after the run; a second run finds what the first one stored
+//   CODE_HOST_PORT       the port to serve at; VS Code keeps the storage of a workspace by address and folder
 //   CODE_HOST_SCRIPT     module whose default export drives the window: ({ page, context, open, logs }) => exit status
 //   CODE_HOST_VERBOSE=1  prints what VS Code itself logs, too
 //   MOCHA_RESULTS        where the tests write their results; without them a run has failed
@@ -116,7 +117,7 @@ async function startServer() {
   const serverEnv = { ...env, XDG_RUNTIME_DIR: temporary }
   for (const name of ['VSCODE_IPC_HOOK_CLI', 'NODE_OPTIONS', 'NODE_V8_COVERAGE', 'ELECTRON_RUN_AS_NODE', 'PORT', 'PASSWORD']) delete serverEnv[name]
   server = spawn(node, [
-    ...serverArguments, '--auth', 'none', '--bind-addr', '127.0.0.1:0', '--session-socket', join(temporary, 's.sock'),
+    ...serverArguments, '--auth', 'none', '--bind-addr', `127.0.0.1:${env.CODE_HOST_PORT ?? 0}`, '--session-socket', join(temporary, 's.sock'),
     '--disable-telemetry', '--disable-update-check', '--disable-getting-started-override', '--ignore-last-opened',
     // Without it a released workbench takes no extension under development and no tests.
     '--vscode-option', 'enable-smoke-test-driver',

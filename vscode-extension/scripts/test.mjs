@@ -9,10 +9,10 @@ import { delimiter, join } from 'node:path'
 
 const HERE = join(import.meta.dirname, '..')
 const RESULTS = join(HERE, 'test-results')
-const LABELS = ['empty', 'single', 'multi', 'untrusted', 'cold', 'warm', 'vsix']
+const LABELS = ['empty', 'single', 'multi', 'untrusted', 'cold', 'warm', 'ui', 'vsix']
 const codeHost = process.env.SEXTANT_CODE_HOST === '1'
 const wanted = process.argv.slice(2)
-const labels = wanted.length > 0 ? wanted : LABELS.filter((label) => codeHost || !['untrusted', 'warm', 'vsix'].includes(label))
+const labels = wanted.length > 0 ? wanted : LABELS.filter((label) => codeHost || !['untrusted', 'warm', 'ui', 'vsix'].includes(label))
 
 const env = { ...process.env }
 if (codeHost) {
@@ -26,7 +26,11 @@ if (!process.env.SEXTANT_TEST_NO_BUILD) {
 const kept = mkdtempSync(join(tmpdir(), 'sextant-kept-'))
 const total = { passed: 0, failed: 0, skipped: 0 }
 for (const label of labels) {
-  run(label)
+  if (label === 'ui') {
+    walk()
+  } else {
+    run(label)
+  }
 }
 rmSync(kept, { recursive: true, force: true })
 process.stdout.write(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped\n`)
@@ -49,6 +53,13 @@ function run(label) {
   total.skipped += skipped
 }
 
+/** The extension as a person sees it, step by step; see screenshots.mjs. */
+function walk() {
+  process.stdout.write('\n== ui\n')
+  const { status } = spawnSync(process.execPath, ['scripts/screenshots.mjs'], { cwd: HERE, stdio: 'inherit', env })
+  total[status === 0 ? 'passed' : 'failed'] += 1
+}
+
 function ofLabel(label) {
   switch (label) {
     case 'untrusted':
@@ -56,7 +67,7 @@ function ofLabel(label) {
     // One storage for two runs, one after the other: the second opens what the first one indexed.
     case 'cold':
     case 'warm':
-      return { CODE_HOST_USER_DATA: join(kept, 'user-data'), SEXTANT_TEST_WORKSPACE: join(kept, 'workspaces') }
+      return { CODE_HOST_USER_DATA: join(kept, 'user-data'), CODE_HOST_PORT: String(20_000 + process.pid % 20_000), SEXTANT_TEST_WORKSPACE: join(kept, 'workspaces') }
     case 'vsix': {
       execute(process.execPath, ['scripts/package.mjs', '--out', 'test-results/sextant.vsix'])
       // The packaged file is minified; the tests of the other windows run what `npm run build` makes.

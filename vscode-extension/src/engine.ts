@@ -9,7 +9,7 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type * as addon from '@sextant-code/sextant'
-import type { Settings } from './settings'
+import { RULES, type SettingKey, type Settings } from './settings'
 
 export type {
   ChunkKind, Degradation, FileChunks, Hit, IndexedFile, IndexReport, Progress, SearchOptions, SearchResponse, SkippedPath,
@@ -50,10 +50,16 @@ export interface Engine {
   close(): Promise<void>
 }
 
-/** Why a setting has no effect in this build, for the status and the log. */
+/** What the addon of this version does not know yet. */
+const NOT_YET: readonly SettingKey[] = [
+  'vectorDb.embeddingModel', 'vectorDb.maxTokens', 'vectorDb.batchSize', 'vectorDb.fallbackToKeywordSearch', 'vectorDb.cacheEnabled',
+  'hybridSearch.mmr.enabled', 'hybridSearch.temporalDecay.enabled', 'embedding.baseUrl', 'embedding.model',
+]
+
+/** A sentence for each setting that somebody changed without effect, for the status and the log. */
 export function unmetSettings(settings: Settings): string[] {
-  const model = settings['vectorDb.embeddingModel']
-  return model === 'embedded' ? [] : [`The embedding model "${model}" is not part of this version yet; the embedded one is used.`]
+  return NOT_YET.filter((key) => settings[key] !== RULES[key].fallback)
+    .map((key) => `The setting "sextant.${key}" has no effect in this version yet.`)
 }
 
 type AddonModule = typeof addon

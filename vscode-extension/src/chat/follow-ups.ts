@@ -9,6 +9,8 @@ export interface AnswerMetadata {
 }
 
 export interface FollowUp {
+  /** What the button says, if not the prompt. */
+  readonly label?: string
   readonly prompt: string
   readonly command?: string
 }
@@ -18,10 +20,10 @@ const MOST = 3
 export function followUps({ question, answered, names }: AnswerMetadata): readonly FollowUp[] {
   const [first, second] = names
   return [
-    ...(answered ? [] : [{ prompt: question, command: 'explain' }]),
-    ...(first === undefined ? [] : [{ prompt: `Where is ${first} tested?` }, { prompt: first, command: 'related' }]),
+    ...(answered ? [] : [{ prompt: question, command: 'explain', label: `Explain: ${question}` }]),
+    ...(first === undefined ? [] : [{ prompt: `Where is ${first} tested?` }, { prompt: first, command: 'related', label: `What is related to ${first}?` }]),
     ...(second === undefined ? [] : [{ prompt: `How does ${second} work?`, command: 'explain' }]),
-    ...(answered ? [{ prompt: question, command: 'search' }] : []),
+    ...(answered ? [{ prompt: question, command: 'search', label: 'Show the code alone' }] : []),
   ].filter(({ prompt }) => prompt !== '').slice(0, MOST)
 }
 

@@ -45,7 +45,7 @@ export const handler = (ctx: Ctx): vscode.ChatRequestHandler => async (request, 
     const metadata: AnswerMetadata = {
       question: understood.question,
       answered: why === undefined,
-      names: [...new Set(answer.hits.flatMap(({ name }) => name ?? []))].slice(0, 3),
+      names: [...new Set(answer.hits.flatMap(({ name, kind }) => name === null || kind === 'full-file' || kind === 'section' ? [] : name))].slice(0, 3),
     }
     return { metadata }
   } catch (error) {

@@ -1,10 +1,10 @@
-import * as vscode from 'vscode'
-import { rangeOf, uriOf, type Place } from '../places'
+import type { Place } from '../places'
+import { showPlace } from '../quick-search/preview'
 
 /** Opens a file at the lines of a hit. */
 export const openHit = () => async (hit?: unknown): Promise<void> => {
   if (isPlace(hit)) {
-    await vscode.window.showTextDocument(uriOf(hit), { selection: rangeOf(hit) })
+    await showPlace(hit, {})
   }
 }
 

@@ -6,22 +6,27 @@ import { rangeOf, uriOf, type Place } from '../places'
 const SHOWN_AFTER_MS = 60
 
 export class Preview implements vscode.Disposable {
+  readonly #highlight = vscode.window.createTextEditorDecorationType({
+    isWholeLine: true,
+    backgroundColor: new vscode.ThemeColor('editor.rangeHighlightBackground'),
+  })
   readonly #before = vscode.window.activeTextEditor
   readonly #selection = vscode.window.activeTextEditor?.selection
   #shown: vscode.TextEditor | undefined
   #timer: NodeJS.Timeout | undefined
+  #disposed = false
 
   show(place: Place): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
       // A file that is gone, or a newer preview, is no reason to disturb whoever types.
-      this.#open(place, true).catch(() => undefined)
+      this.#open(place).catch(() => undefined)
     }, SHOWN_AFTER_MS)
   }
 
   async accept(place: Place): Promise<void> {
     this.dispose()
-    await this.#open(place, false)
+    await showPlace(place, { preview: false })
   }
 
   /** The user chose nothing. */
@@ -45,10 +50,24 @@ export class Preview implements vscode.Disposable {
 
   dispose(): void {
     clearTimeout(this.#timer)
+    this.#disposed = true
+    this.#highlight.dispose()
   }
 
-  async #open(place: Place, preserveFocus: boolean): Promise<void> {
-    const options = { preview: preserveFocus, preserveFocus, selection: rangeOf(place) }
-    this.#shown = await vscode.window.showTextDocument(uriOf(place), options)
+  async #open(place: Place): Promise<void> {
+    const editor = await showPlace(place, { preview: true, preserveFocus: true })
+    this.#shown?.setDecorations(this.#highlight, [])
+    this.#shown = editor
+    if (!this.#disposed) {
+      editor.setDecorations(this.#highlight, [rangeOf(place)])
+    }
   }
+}
+
+/** Opens a file with the cursor at the first line of the place, and the place in the middle, where nothing covers it. */
+export async function showPlace(place: Place, options: vscode.TextDocumentShowOptions): Promise<vscode.TextEditor> {
+  const range = rangeOf(place)
+  const editor = await vscode.window.showTextDocument(uriOf(place), { ...options, selection: new vscode.Range(range.start, range.start) })
+  editor.revealRange(range, vscode.TextEditorRevealType.InCenter)
+  return editor
 }

@@ -50,6 +50,7 @@ export class IndexView implements vscode.TreeDataProvider<IndexNode>, vscode.Dis
     const item = new vscode.TreeItem(node.label, node.children.length > 0 ? Collapsed : None)
     item.id = node.id
     item.tooltip = node.tooltip ?? node.label
+    item.accessibilityInformation = { label: [node.label, node.description].filter((part) => part !== undefined).join(', ') }
     if (node.description !== undefined) {
       item.description = node.description
     }

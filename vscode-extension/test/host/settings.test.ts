@@ -87,10 +87,10 @@ suite('settings act at once', () => {
     assert.equal(ctx.log.level, 'info')
   })
 
-  test('vectorDb.embeddingModel that this version has not is said', async () => {
+  test('a setting that has no effect in this version is said', async () => {
     await withSetting('vectorDb.embeddingModel', 'openai', async () => {
       await vscode.commands.executeCommand('sextant.copyDiagnostics')
-      assert.match(await vscode.env.clipboard.readText(), /note: The embedding model "openai" is not part of this version yet/)
+      assert.match(await vscode.env.clipboard.readText(), /note: The setting "sextant\.vectorDb\.embeddingModel" has no effect in this version yet/)
     })
   })
 

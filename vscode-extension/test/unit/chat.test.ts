@@ -196,7 +196,7 @@ suite('hits in the chat', () => {
 suite('follow-ups', () => {
   test('go on from what was found', () => {
     assert.deepEqual(followUps({ question: 'how?', answered: true, names: ['send', 'wait'] }).map(({ prompt }) => prompt), ['Where is send tested?', 'send', 'How does wait work?'])
-    assert.deepEqual(followUps({ question: 'how?', answered: false, names: [] }), [{ prompt: 'how?', command: 'explain' }])
+    assert.deepEqual(followUps({ question: 'how?', answered: false, names: [] }), [{ prompt: 'how?', command: 'explain', label: 'Explain: how?' }])
     assert.deepEqual(followUps({ question: '', answered: true, names: [] }), [])
   })
 })
