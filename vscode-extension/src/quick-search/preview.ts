@@ -56,8 +56,11 @@ export class Preview implements vscode.Disposable {
 
   async #open(place: Place): Promise<void> {
     const editor = await showPlace(place, { preview: true, preserveFocus: true })
-    this.#shown?.setDecorations(this.#highlight, [])
+    const before = this.#shown
     this.#shown = editor
+    if (before !== undefined && before !== editor && vscode.window.visibleTextEditors.includes(before)) {
+      before.setDecorations(this.#highlight, [])
+    }
     if (!this.#disposed) {
       editor.setDecorations(this.#highlight, [rangeOf(place)])
     }
