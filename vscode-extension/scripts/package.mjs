@@ -39,7 +39,7 @@ if (size > MOST_BYTES) {
 }
 
 function execute(command, args) {
-  const { status } = spawnSync(command, args, { cwd: HERE, stdio: 'inherit' })
+  const { status } = spawnSync(command, args, { cwd: HERE, stdio: 'inherit', shell: process.platform === 'win32' && command === 'npx' })
   if (status !== 0) {
     process.exit(status ?? 1)
   }

@@ -4,7 +4,7 @@
 // and the walkthrough are copied to media/.
 
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -28,7 +28,7 @@ function takeAll() {
   const { status } = spawnSync(process.execPath, host, {
     cwd: HERE,
     stdio: 'inherit',
-    env: { ...process.env, CODE_HOST_SCRIPT: import.meta.filename, CODE_HOST_LOGS: PICTURES, CODE_HOST_SETTINGS: JSON.stringify(settings) },
+    env: { ...process.env, SEXTANT_PICTURES_FOLDER: join(workspaces, 'shop'), CODE_HOST_SCRIPT: import.meta.filename, CODE_HOST_LOGS: PICTURES, CODE_HOST_SETTINGS: JSON.stringify(settings) },
   })
   rmSync(workspaces, { recursive: true, force: true })
   if (status === 0 && process.argv.includes('--save')) {
@@ -41,7 +41,7 @@ function takeAll() {
 export default async function walk({ page, open, say }) {
   page.setDefaultTimeout(30_000)
   await page.setViewportSize({ width: 1200, height: 760 })
-  const steps = { statusBar, quickSearch, results, indexView, chat, chatSearch, settings, paused, twoWindows, walkthrough, reloaded }
+  const steps = { statusBar, quickSearch, results, otherResults, indexView, indexFollows, chat, chatSearch, settings, paused, twoWindows, walkthrough, reloaded }
   for (const [name, step] of Object.entries(steps)) {
     await step(page, open)
     say('seen:', name)
@@ -92,6 +92,25 @@ async function results(page) {
   await page.getByRole('treeitem', { name: /sendWithRetry/ }).first().waitFor()
   await page.waitForTimeout(500)
   await shoot(page, 'results')
+}
+
+async function otherResults(page) {
+  await run(page, 'Sextant: Search Codebase')
+  await page.locator('.quick-input-widget', { hasText: 'Search by meaning' }).waitFor()
+  await page.locator('.quick-input-widget input').first().fill('which entry is evicted')
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: 'src/cache/lru.ts' }).first().waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('treeitem', { name: /LruCache/ }).first().waitFor()
+}
+
+/** A file that is added is counted in the view without anybody asking. */
+async function indexFollows(page) {
+  await page.getByRole('treeitem', { name: 'Files, 7' }).waitFor()
+  const added = join(process.env.SEXTANT_PICTURES_FOLDER, 'added.ts')
+  writeFileSync(added, 'export const added = 1\n')
+  await page.getByRole('treeitem', { name: 'Files, 8' }).waitFor()
+  rmSync(added)
+  await page.getByRole('treeitem', { name: 'Files, 7' }).waitFor()
 }
 
 async function indexView(page) {

@@ -44,6 +44,7 @@ function run(label) {
   mkdirSync(logs, { recursive: true })
   const { status } = spawnSync('npx', ['vscode-test', '--label', label], {
     cwd: HERE,
+    shell: process.platform === 'win32',
     stdio: 'inherit',
     env: { ...env, MOCHA_RESULTS: results, CODE_HOST_LOGS: logs, SEXTANT_TEST_LABEL: label, ...ofLabel(label) },
   })

@@ -7,9 +7,9 @@ const SCHEME = 'sextant-page'
 export class Pages implements vscode.Disposable, vscode.TextDocumentContentProvider {
   readonly #texts = new Map<string, string>()
   readonly #changed = new vscode.EventEmitter<vscode.Uri>()
-  readonly #registration = vscode.workspace.registerTextDocumentContentProvider(SCHEME, this)
-
+  // Before the registration: VS Code listens to what is there at that moment.
   readonly onDidChange = this.#changed.event
+  readonly #registration = vscode.workspace.registerTextDocumentContentProvider(SCHEME, this)
 
   provideTextDocumentContent(uri: vscode.Uri): string {
     return this.#texts.get(uri.path) ?? ''

@@ -6,6 +6,7 @@ import type { SearchResponse } from '../engine'
 import { failureOf, friendly, isCancelled } from '../failure'
 import { Latest } from '../latest'
 import { shownPath } from '../places'
+import type { IndexState } from '../session'
 import { stateLine } from '../status-text'
 import { hitItem, messageItem, type Item } from './items'
 import { Preview } from './preview'
@@ -38,6 +39,8 @@ class QuickSearch {
   readonly #subscriptions: readonly { dispose(): unknown }[]
   #answer: SearchResponse | undefined
   #accepted = false
+  /** Somebody typed before there was an index. */
+  #waiting = false
 
   constructor(ctx: Ctx, pick: vscode.QuickPick<Item>) {
     this.#ctx = ctx
@@ -51,8 +54,8 @@ class QuickSearch {
       pick.onDidAccept(() => { void this.#accept() }),
       pick.onDidTriggerButton((button) => { void this.#press(button) }),
       pick.onDidHide(() => { void this.#hidden() }),
-      // The first index may become ready, or a save change the answer, while somebody waits.
-      ctx.session.onChange(({ state }) => { if (this.#answer === undefined && state.kind === 'ready') { this.#ask(pick.value) } }),
+      // The first index may become ready while somebody waits.
+      ctx.session.onChange(({ state }) => { this.#stateChanged(state) }),
     ]
   }
 
@@ -63,6 +66,7 @@ class QuickSearch {
   }
 
   #ask(value: string): void {
+    this.#waiting = false
     const query = value.trim()
     lastQuery = value
     if (query === '') {
@@ -92,11 +96,24 @@ class QuickSearch {
     if (isCancelled(error)) {
       return
     }
-    const { state, status } = this.#ctx.session.snapshot
+    const { state } = this.#ctx.session.snapshot
     const failure = failureOf(error)
-    const first = failure.code === 'INDEX_NOT_BUILT' && state.kind === 'indexing'
-    this.#pick.busy = first
-    this.#pick.items = [first ? messageItem('The first index is being built', stateLine(state, status)) : messageItem('No answer', friendly(failure))]
+    this.#waiting = failure.code === 'INDEX_NOT_BUILT' && state.kind === 'indexing'
+    if (this.#waiting) {
+      this.#stateChanged(state)
+    } else {
+      this.#pick.items = [messageItem('No answer', friendly(failure))]
+    }
+  }
+
+  #stateChanged(state: IndexState): void {
+    if (this.#waiting && state.kind === 'indexing') {
+      this.#pick.busy = true
+      this.#pick.items = [messageItem('The first index is being built', stateLine(state, undefined))]
+    } else if (this.#waiting && state.kind === 'ready') {
+      this.#waiting = false
+      this.#ask(this.#pick.value)
+    }
   }
 
   async #accept(): Promise<void> {

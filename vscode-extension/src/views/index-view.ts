@@ -13,11 +13,11 @@ const REFRESH_MS = 400
 export class IndexView implements vscode.TreeDataProvider<IndexNode>, vscode.Disposable {
   readonly #ctx: Ctx
   readonly #changed = new vscode.EventEmitter<undefined>()
+  // Before the view: VS Code listens to what is there when the view is made.
+  readonly onDidChangeTreeData = this.#changed.event
   readonly #view = vscode.window.createTreeView('sextant.index', { treeDataProvider: this })
   readonly #subscriptions: readonly { dispose(): unknown }[]
   #timer: NodeJS.Timeout | undefined
-
-  readonly onDidChangeTreeData = this.#changed.event
 
   constructor(ctx: Ctx) {
     this.#ctx = ctx

@@ -8,11 +8,11 @@ import { count } from '../status-text'
 
 export class ResultsView implements vscode.TreeDataProvider<Hit>, vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<undefined>()
+  // Before the view: VS Code listens to what is there when the view is made.
+  readonly onDidChangeTreeData = this.#changed.event
   readonly #view = vscode.window.createTreeView('sextant.results', { treeDataProvider: this })
   #query: string | undefined
   #hits: readonly Hit[] = []
-
-  readonly onDidChangeTreeData = this.#changed.event
 
   get query(): string | undefined { return this.#query }
   get hits(): readonly Hit[] { return this.#hits }

@@ -19,6 +19,21 @@ suite('a window without a folder', () => {
     await assert.rejects((await activated()).search({ query: 'anything' }), { code: 'NO_FOLDER' })
   })
 
+  test('@workspace says what to do, with a button for it', async () => {
+    const { chat } = await ctx()
+    let text = ''
+    const buttons: string[] = []
+    const stream = {
+      markdown: (value: string) => { text += value },
+      progress: () => undefined,
+      button: ({ command }: vscode.Command) => { buttons.push(command) },
+    } as unknown as vscode.ChatResponseStream
+    const request = { prompt: 'how is a request retried?', references: [], model: undefined } as unknown as vscode.ChatRequest
+    await chat(request, { history: [] }, stream, new vscode.CancellationTokenSource().token)
+    assert.match(text, /^Open a folder first/)
+    assert.deepEqual(buttons, ['vscode.openFolder'])
+  })
+
   test('commands tell it without failing', async () => {
     for (const command of ['search', 'indexWorkspace', 'pauseIndexing', 'showSkippedFiles', 'initIgnoreFile', 'copyDiagnostics']) {
       await vscode.commands.executeCommand(`sextant.${command}`)
