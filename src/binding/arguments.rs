@@ -249,7 +249,10 @@ impl<'env> Argument<'env> {
     ///
     /// # Errors
     /// Something else.
-    #[cfg_attr(test, expect(dead_code, reason = "for a free function, which tests have none of"))]
+    #[cfg_attr(
+        test,
+        allow(dead_code, reason = "asked for by a free function, which tests have none of")
+    )]
     pub fn real(&self) -> Result<f64, Failure> {
         self.number()?.ok_or_else(|| self.wrong("a number"))
     }

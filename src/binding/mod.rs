@@ -18,7 +18,7 @@ mod models;
 mod options;
 mod order;
 mod progress;
-#[cfg_attr(test, expect(dead_code, reason = "Node gets no free functions in tests"))]
+#[cfg_attr(test, allow(dead_code, reason = "Node registers no free functions in tests"))]
 mod render;
 mod results;
 mod running;
