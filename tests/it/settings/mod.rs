@@ -169,9 +169,10 @@ fn settings_are_documented() {
     let expected = format!(
         "# Settings
 
-Programs that use the Node package set these in `config`, by these names; in VS Code they are `sextant.*` in the settings,
-as in `sextant.vectorDb.batchSize`. A value of another type or out of range is refused with the name, the value and what
-would be right. All take effect with the next run and search, without opening the workspace again.
+Programs that use the Node package set these in `config`, where a dot is a step inwards: `{{ vectorDb: {{ batchSize: 20 }} }}`. In
+VS Code they are `sextant.*` in the settings, as in `sextant.vectorDb.batchSize`. A value of another type or out of range is
+refused with the name, the value and what would be right. All take effect with the next run and search, without opening
+the workspace again.
 
 The table is written from `src/config/keys.rs` by a test: `UPDATE_DOCS=1 cargo test --test it settings_are_documented`.
 

@@ -115,7 +115,9 @@ fn the_model_says_which_protocol_is_spoken_and_by_which_name() {
 fn requests_have_as_many_texts_and_tokens_as_are_set() {
     let server = Server::start(ok);
     check_done(&sync_at(7, &server, &[("vectorDb.batchSize", &3)]));
-    assert_eq!(sizes(&server), [3, 3, 1]);
+    let mut all = sizes(&server);
+    all.sort_unstable();
+    assert_eq!(all, [1, 3, 3]);
 
     let place = Place::new(&[]);
     for at in 0..6 {
