@@ -96,7 +96,7 @@ test('a function that hangs is left, is told so, and does not keep a sync from b
   await assert.rejects(syncing, { code: 'CANCELLED' })
   const answer = await workspace.search({ query: 'boiling water' })
   assert.equal(answer.hits[0].path, 'kettle.py')
-  while (!signals.every((signal) => signal.aborted)) await new Promise((resolve) => setImmediate(resolve))
+  while (!signals.every((signal) => signal.aborted)) await new Promise((resolve) => setTimeout(resolve, 1))
 })
 
 test('a language model puts the question in other words', async (t) => {

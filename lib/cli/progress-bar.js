@@ -8,7 +8,7 @@ const BAR_CHARS = 24
 /** Between two lines where there is no terminal to draw on. */
 const LINE_INTERVAL_MS = 10_000
 
-const PHASES = { walk: 'listing files', index: 'indexing', commit: 'writing the index' }
+const PHASES = { walk: 'listing files', index: 'indexing', commit: 'writing the index', embed: 'waiting for vectors' }
 
 /** Shows how far a run is, on standard error. */
 class ProgressBar {
@@ -51,8 +51,9 @@ class ProgressBar {
 }
 
 /** @param {Progress} progress */
-function counted({ filesDone, filesTotal }) {
-  return filesTotal > 0 ? `${filesDone} of ${filesTotal} files` : `${filesDone} files`
+function counted({ phase, filesDone, filesTotal }) {
+  const what = phase === 'embed' ? 'texts' : 'files'
+  return filesTotal > 0 ? `${filesDone} of ${filesTotal} ${what}` : `${filesDone} ${what}`
 }
 
 /** @param {Progress} progress */

@@ -100,18 +100,22 @@ function readConfig(args) {
   }
 }
 
+/** @param {string} file */
+function readText(file) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new CommandError('CONFIG_UNREADABLE', `cannot read the settings ${file}: ${why}`, EXIT_FAILED)
+  }
+}
+
 /**
  * @param {string} file
  * @returns {import('../../index.js').Config}
  */
 function readSettings(file) {
-  let text = ''
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new CommandError('CONFIG_UNREADABLE', `cannot read the settings ${file}: ${why}`, EXIT_FAILED)
-  }
+  const text = readText(file)
   try {
     const config = JSON.parse(text)
     if (typeof config === 'object' && config !== null && !Array.isArray(config)) {
