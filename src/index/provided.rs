@@ -1,6 +1,6 @@
 //! Which texts have no vector of a provider yet, and how do they get one?
 //!
-//! A text is what shares one vector in the index: some neighbouring chunks of a file ([`super::embedding`]), without its
+//! A text is what shares one vector in the index: some neighbouring chunks of a file (`index::embedding`), without its
 //! path, so that a file that was renamed, or is in another branch, work tree or clone, costs nothing. Keys of a segment's
 //! texts are kept once computed; a text is missing as long as the store of the model has nothing under its key. So a text
 //! whose embedding failed is missing, and asked for again by the next run; nothing else remembers it.

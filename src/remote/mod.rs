@@ -12,7 +12,7 @@
 //!   behind on their threads.
 //!
 //! It knows no server: an adapter is one implementation of a trait. It reads no files; what changed is asked of git
-//! ([`diff`]). **Fails** with [`GateReason`], which says in a stable name what stood in the way.
+//! ([`diff()`]). **Fails** with [`GateReason`], which says in a stable name what stood in the way.
 
 mod call;
 mod diff;
