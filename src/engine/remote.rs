@@ -36,8 +36,8 @@ struct Asked {
 }
 
 impl Engine {
-    /// Asks the server; if it takes longer than the settings say, or does not answer, `here` is asked as well. The first
-    /// who finds something answers, and the other is told to stop.
+    /// Asks the server; if it takes longer than the settings say, or does not answer, `here` is asked as well and answers if
+    /// it finds anything; the server is then told to stop. If it does not, the server is waited for.
     ///
     /// # Errors
     /// Those of `here`, and [`Error::Cancelled`].

@@ -13,9 +13,6 @@ use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// λ where the caller names none. Source: CodeBuddy; unmeasured.
-pub const STANDARD_LAMBDA: f32 = 0.7;
-
 /// A hit that was taken.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Taken {

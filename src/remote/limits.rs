@@ -19,20 +19,14 @@ pub const LOCAL_MS: u64 = 15_000;
 pub const INSTANT_INDEXING_MS: u64 = 8_000;
 /// Between two questions whether it is indexed.
 pub const POLL_INTERVAL_MS: u64 = 1_000;
-/// The limit that the caller sets to everything, by its token.
-pub const MAIN_MS: u64 = 12_500;
 /// An answer of the server does not wait for the changed files after this, counted from the beginning. Ours: below
-/// [`MAIN_MS`], or a slow local part would cost the answer that is there.
+/// the 12.5 s after which the engine searches here as well, or a slow local part would cost the answer that is there.
 pub const ANSWER_MS: u64 = 12_000;
 /// One call of the server. Ours, unmeasured: below [`ANSWER_MS`], so that a repository whose server hangs does not cost
 /// the answers of the others.
 pub const CALL_MS: u64 = 10_000;
 /// Asking git what has changed. Ours, unmeasured.
 pub const DIFF_MS: u64 = 5_000;
-/// Between two questions whether an index that is being built is ready, in the background.
-pub const BUILDING_POLL_MS: u64 = 3_000;
-/// How often that is asked: about six minutes in all.
-pub const BUILDING_POLLS: u32 = 120;
 
 /// See the constants of the same names.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,10 +53,6 @@ pub struct RemoteLimits {
     pub call_ms: u64,
     /// [`DIFF_MS`].
     pub diff_ms: u64,
-    /// [`BUILDING_POLL_MS`].
-    pub building_poll_ms: u64,
-    /// [`BUILDING_POLLS`].
-    pub building_polls: u32,
 }
 
 impl RemoteLimits {
@@ -81,8 +71,6 @@ impl RemoteLimits {
             answer_ms: ANSWER_MS,
             call_ms: CALL_MS,
             diff_ms: DIFF_MS,
-            building_poll_ms: BUILDING_POLL_MS,
-            building_polls: BUILDING_POLLS,
         }
     }
 }

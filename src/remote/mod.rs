@@ -37,7 +37,6 @@ pub use gate::{Gate, GateReason, LeftOut};
 pub use limits::RemoteLimits;
 pub use local::{LocalError, LocalHit, LocalPart, LocalSearch};
 pub use merge::{Found, MergedHit, Rejected};
-pub use ready::wait_until_built;
 pub use resolve::resolve;
 pub use search::{Outcome, Question, Report, search};
 pub use types::{

@@ -136,22 +136,3 @@ fn poll(
     }
     still_building()
 }
-
-/// Waits until a repository that is being indexed is ready, for the background: about six minutes. `Ok` is the indexed
-/// commit, if the server names it.
-///
-/// # Errors
-/// Why it is not ready; [`Gate::StillBuilding`] if the time was too short.
-pub fn wait_until_built(
-    cancel: &CancelToken,
-    index: &dyn RemoteIndex,
-    repository: &Repository,
-    limits: &RemoteLimits,
-) -> Result<Option<String>, GateReason> {
-    let mut left = limits.building_polls;
-    poll(cancel, index, repository, limits.building_poll_ms, || {
-        let goes_on = left > 0;
-        left = left.saturating_sub(1);
-        goes_on
-    })
-}

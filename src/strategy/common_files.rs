@@ -51,10 +51,6 @@ const ENTRIES: &[&str] = &["main", "index", "app", "lib", "mod", "__main__", "pr
 /// Languages that no program begins in.
 const STYLES: &[&str] = &["css", "less", "sass", "scss", "stylus"];
 
-/// Words that ask about the whole. Source: CodeBuddy; it looks for them within words too.
-const OVERVIEW: &[&str] =
-    &["overview", "architecture", "structure", "stack", "codebase", "project", "scaffold"];
-
 /// What a common file is, in the order of its worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
@@ -95,21 +91,6 @@ pub fn common_files<P: AsRef<str>>(paths: &[P], max: usize) -> Vec<usize> {
         best.push(at);
     }
     best
-}
-
-/// Whether a question is about the whole, so that common files belong to its answer.
-#[must_use]
-pub fn asks_for_overview(question: &str) -> bool {
-    let lower = question.to_lowercase();
-    let words: Vec<&str> =
-        lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    words.iter().any(|word| OVERVIEW.contains(word))
-        || words.windows(5).any(|five| {
-            five[..2] == ["how", "does"]
-                && matches!(five[2], "the" | "this")
-                && matches!(five[3], "app" | "application" | "program" | "repository" | "repo")
-                && five[4] == "work"
-        })
 }
 
 /// The depth, without folders that do not count, and the kind.
@@ -233,21 +214,6 @@ mod tests {
         }
         for path in ["index.html", "App.tsx", "cmd/main.go", "README.adoc", "a/__main__.py"] {
             check(&[path], 9, &[path]);
-        }
-    }
-
-    #[test]
-    fn words_tell_a_question_about_the_whole() {
-        for (question, expect) in [
-            ("give me an Overview", true),
-            ("how does the app work?", true),
-            ("how does this repository work", true),
-            ("how does the parser work", false),
-            ("where are projections made", false),
-            ("what is the architecture", true),
-            ("", false),
-        ] {
-            assert_eq!(asks_for_overview(question), expect, "{question}");
         }
     }
 }

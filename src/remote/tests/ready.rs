@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use super::super::error::RemoteError;
 use super::super::gate::Gate;
 use super::super::limits::RemoteLimits;
-use super::super::ready::{standings, wait_until_built};
+use super::super::ready::standings;
 use super::super::types::{RemoteAnswer, RemoteIndex, RemoteQuery, RemoteStatus, Repository};
 use super::repository;
 use crate::task::CancelToken;
@@ -53,13 +53,7 @@ fn scripted(statuses: &[Status], trigger: Result<(), RemoteError>) -> Arc<Script
 }
 
 fn limits() -> RemoteLimits {
-    RemoteLimits {
-        instant_indexing_ms: 60_000,
-        poll_interval_ms: 1,
-        building_poll_ms: 1,
-        building_polls: 3,
-        ..RemoteLimits::standard()
-    }
+    RemoteLimits { instant_indexing_ms: 60_000, poll_interval_ms: 1, ..RemoteLimits::standard() }
 }
 
 fn ready(commit: &str) -> Status {
@@ -122,18 +116,4 @@ fn a_failed_trigger_is_not_waited_for() {
         assert_eq!(standing(&index, &limits()), (Err(gate), 1));
         assert_eq!(index.statuses.lock().unwrap().len(), 2, "asked once");
     }
-}
-
-#[test]
-fn while_it_is_built_it_can_be_waited_for() {
-    let ours = repository(Path::new("/work/app"));
-    let wait = |statuses: &[Status]| {
-        let index = scripted(statuses, Ok(()));
-        let result = wait_until_built(&CancelToken::new(), &*index, &ours, &limits());
-        result.map_err(|reason| reason.gate)
-    };
-    let building = || Ok(RemoteStatus::Building);
-    assert_eq!(wait(&[building(), building(), ready("c")]), Ok(Some("c".into())));
-    assert_eq!(wait(&[building()]), Err(Gate::StillBuilding));
-    assert_eq!(wait(&[building(), Err(refused(404))]), Err(Gate::StatusUnknown));
 }
