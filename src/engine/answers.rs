@@ -7,20 +7,22 @@ use super::types::{SearchRequest, SearchResponse};
 /// Answers that are kept.
 const KEPT: usize = 64;
 
+/// The name of a database, and the number of its state.
+pub type State = (u128, i64);
+
 /// The last complete answers, newest last.
 #[derive(Default)]
 pub struct Answers {
-    kept: VecDeque<(i64, SearchRequest, SearchResponse)>,
+    kept: VecDeque<(State, SearchRequest, SearchResponse)>,
     /// How often all was forgotten.
     n_cleared: u64,
 }
 
 impl Answers {
-    /// The answer to `request` on the state number `generation`.
-    pub fn get(&mut self, generation: i64, request: &SearchRequest) -> Option<SearchResponse> {
-        let is_it = |kept: &&(i64, SearchRequest, SearchResponse)| {
-            kept.0 == generation && kept.1 == *request
-        };
+    /// The answer to `request` in this state.
+    pub fn get(&mut self, state: State, request: &SearchRequest) -> Option<SearchResponse> {
+        let is_it =
+            |kept: &&(State, SearchRequest, SearchResponse)| kept.0 == state && kept.1 == *request;
         let (_, _, answer) = self.kept.iter().find(is_it)?;
         Some(SearchResponse { is_cached: true, ..answer.clone() })
     }
@@ -33,7 +35,7 @@ impl Answers {
     /// Keeps an answer that was begun when all had been forgotten `n_cleared` times.
     pub fn put(
         &mut self,
-        generation: i64,
+        state: State,
         request: &SearchRequest,
         answer: &SearchResponse,
         n_cleared: u64,
@@ -44,7 +46,7 @@ impl Answers {
         if self.kept.len() == KEPT {
             self.kept.pop_front();
         }
-        self.kept.push_back((generation, request.clone(), answer.clone()));
+        self.kept.push_back((state, request.clone(), answer.clone()));
     }
 
     /// Forgets all: something changed that is no state of the index.

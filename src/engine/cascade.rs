@@ -110,7 +110,7 @@ impl Engine {
                 let why = format!("the workspace is too large for it ({why}); use auto");
                 Error::StrategyUnavailable { strategy: "full", why }
             }),
-            Strategy::Remote => match &self.parts.remote {
+            Strategy::Remote => match &self.remote_index() {
                 Some(index) => self.remote_alone(cancel, search, tries, index),
                 None => Err(Error::StrategyUnavailable {
                     strategy: "remote",
@@ -149,7 +149,7 @@ impl Engine {
         let ways = [first, Way::Words, Way::Embeddings, Way::Text, Way::CommonFiles];
         let here = |tries: &mut Tries| self.local(cancel, search, tries, &ways);
         let started = Instant::now();
-        match &self.parts.remote {
+        match &self.remote_index() {
             None => {
                 let reason = "no index on a server is configured";
                 tries.add("remote", Outcome::Skipped, reason, started);

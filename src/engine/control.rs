@@ -1,5 +1,6 @@
 //! Pause, resume and clear. Each is about this workspace alone, and holds in every process that has it open.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::types::IndexReport;
@@ -26,6 +27,8 @@ impl Engine {
         let _turn = self.turns.wait(&nobody);
         let _embedding = self.embedding_turns.wait(&nobody);
         let _lock = self.database.lock(&nobody, OTHERS);
+        // Who has vectors made elsewhere is told by the marker as well.
+        let _embedding = VectorStore::wait_lock(self.database.folder(), &nobody, OTHERS);
         Ok(())
     }
 
@@ -60,9 +63,18 @@ impl Engine {
         let write_lock = self.database.lock(&nobody, OTHERS)?.ok_or(Error::Cancelled)?;
         // The connection must not outlive the file that it reads.
         lock(&self.reader).release();
-        VectorStore::remove_all(self.database.folder());
+        let _embed_lock = VectorStore::wait_lock(self.database.folder(), &nobody, OTHERS);
+        self.close_providers();
         lock(&self.answers).clear();
         Writer::open(&self.database, write_lock)?.clear(&roots.keys)?;
+        let others =
+            self.read(|view, connection| Ok(view.snapshot.of_all_roots(connection)?.files.len()))?;
+        if others == 0 {
+            VectorStore::remove_all(self.database.folder());
+        } else {
+            // What other workspaces have in the same storage stays; the next run takes out what is ours.
+            self.has_hidden.store(true, Ordering::SeqCst);
+        }
         *lock(&self.last_error) = None;
         if let Some(live) = &*lock(&self.live) {
             live.distrust();
@@ -70,7 +82,15 @@ impl Engine {
         Ok(())
     }
 
-    fn require_open(&self) -> Result<(), Error> {
+    /// Lets go of the files of vectors.
+    fn close_providers(&self) {
+        let providers = lock(&self.providers);
+        for provider in [&providers.target, &providers.previous].into_iter().flatten() {
+            provider.store().close();
+        }
+    }
+
+    pub(super) fn require_open(&self) -> Result<(), Error> {
         if lock(&self.reader).is_closed() { Err(Error::Closed) } else { Ok(()) }
     }
 }

@@ -18,7 +18,7 @@ use crate::config::settings::LogLevel;
 use crate::embed::provider::ProviderError;
 use crate::error::Error;
 use crate::index::{Meter, provided};
-use crate::store::{VectorKey, VectorStore, WriteLock};
+use crate::store::{Snapshot, VectorKey, VectorStore, WriteLock};
 use crate::task::{CancelToken, Phase, ProgressSink};
 
 /// Of so many vectors, one may be of a text that is gone before they are cleared away.
@@ -26,8 +26,19 @@ const DEAD_SHARE: u64 = 10;
 /// How long, and how often, to look whether somebody else still has vectors made.
 const LOCK_PATIENCE: Duration = Duration::from_millis(200);
 const LOCK_INTERVAL: Duration = Duration::from_millis(10);
+/// How long what another process embeds may keep hidden text from being forgotten; the next run tries again.
+const HIDDEN_PATIENCE: Duration = Duration::from_secs(5);
 /// Paths that a notice names.
 const NAMED: usize = 3;
+
+/// Texts that are left to be embedded in one state of the index.
+#[derive(Default)]
+struct Work {
+    state: Option<(u128, i64)>,
+    wanted: HashSet<VectorKey>,
+    /// The file to go on with.
+    next: u32,
+}
 
 /// The providers of a workspace.
 #[derive(Default)]
@@ -63,11 +74,23 @@ pub(super) struct Stage {
     pub is_to_be_retried: bool,
 }
 
+impl Stage {
+    fn again() -> Self {
+        Self { is_to_be_retried: true, ..Self::default() }
+    }
+
+    /// It could not be begun, or what was made could not be kept.
+    pub fn failed(error: &Error) -> Self {
+        let degraded = vec![Degradation { code: error.code(), message: error.chain() }];
+        Self { degraded, ..Self::again() }
+    }
+}
+
 impl Engine {
     /// The providers for `config`; `before` are those until now.
     pub(super) fn providers(&self, config: &Config, before: Option<&Providers>) -> Providers {
         let folder = self.database.folder();
-        let named = match &self.parts.embedder {
+        let named = match &lock(&self.parts).embedder {
             Some(embedder) => Ok(Some(Arc::clone(embedder))),
             None => named::embedder(config),
         };
@@ -82,9 +105,14 @@ impl Engine {
                 .unwrap_or_else(|| Arc::new(Provider::new(embedder, folder)))
         });
         let serves = |provider: &Arc<Provider>| provider.store().is_complete().unwrap_or(false);
+        let target_id = target.as_ref().map(|target| target.embedder().model().id());
+        let is_other = |provider: &Arc<Provider>| {
+            target_id.as_ref() != Some(&provider.embedder().model().id())
+        };
         let of_before = before.and_then(|before| {
             let candidates = [&before.target, &before.previous];
-            candidates.into_iter().flatten().find(|provider| serves(provider)).cloned()
+            let mut others = candidates.into_iter().flatten().filter(|provider| is_other(provider));
+            others.find(|provider| serves(provider)).cloned()
         });
         // After a restart: a model of the same server, which may be asked with the same key.
         let of_store = || {
@@ -126,82 +154,124 @@ impl Engine {
         Serving { provider: previous, notice }
     }
 
-    /// Has vectors made of all texts that have none, until done, stopped or failed.
+    /// Has vectors made of all texts that have none, until done, stopped or failed. `again`: also of those that the
+    /// provider has refused before.
     ///
     /// # Errors
-    /// [`Error::Store`], [`Error::Cancelled`] through the roots. What the provider fails with is part of the result.
+    /// [`Error::Store`]. What the provider fails with is part of the result.
     pub(super) fn embed_missing(
         &self,
         cancel: &CancelToken,
         progress: &dyn ProgressSink,
         roots: &Roots,
+        again: bool,
     ) -> Result<Stage, Error> {
-        let target = lock(&self.providers).target.clone();
+        let (target, epoch) = {
+            let providers = lock(&self.providers);
+            (providers.target.clone(), self.provider_epoch.load(Ordering::SeqCst))
+        };
         let Some(provider) = target else { return Ok(Stage::default()) };
-        let cancel = &roots.until_stopped(cancel);
+        // Other settings may name another provider; this one is then not to be paid any more.
+        let epochs = Arc::clone(&self.provider_epoch);
+        let cancel =
+            &roots.until_stopped(cancel).or_when(move || epochs.load(Ordering::SeqCst) != epoch);
         if cancel.is_cancelled() {
-            return Ok(Stage { is_to_be_retried: true, ..Stage::default() });
+            return Ok(Stage::again());
         }
         let config = self.config();
-        if let Some(stage) = self.too_large(&provider, &config)? {
+        if let Some(stage) = self.too_large(&provider, &config, roots)? {
             return Ok(stage);
         }
-        let Some(_turn) = self.embedding_turns.wait(cancel) else {
-            return Ok(Stage { is_to_be_retried: true, ..Stage::default() });
-        };
+        let is_done = self.read_of(roots, |view, _| provider.is_known_complete(view))?;
+        if is_done && !self.has_hidden.load(Ordering::SeqCst) && !again {
+            return Ok(Stage::default());
+        }
+        let Some(_turn) = self.embedding_turns.wait(cancel) else { return Ok(Stage::again()) };
         let Some(_lock) = self.embedding_lock(cancel)? else {
-            return self.made_elsewhere(&provider);
+            return self.made_elsewhere(&provider, roots);
         };
-        let progress = &self.kept(progress);
+        let progress = &self.kept_embedding(progress);
+        let cache = self.tools.cache.as_ref().filter(|_| config.settings.vector_db.cache_enabled);
         let mut stage = Stage::default();
         let mut refused: Vec<(VectorKey, String, String)> = Vec::new();
-        let mut skipped: HashSet<VectorKey> = HashSet::new();
+        let mut skipped = if again { HashSet::new() } else { provider.store().refused()? };
+        let mut work = Work::default();
         let mut meter: Option<Meter<'_>> = None;
-        let cache = self.tools.cache.as_ref().filter(|_| config.settings.vector_db.cache_enabled);
         let mut failure = None;
-        loop {
+        while failure.is_none() {
             if cancel.is_cancelled() {
                 failure = Some(ProviderError::Cancelled);
-            }
-            let (texts, n_missing) = self.read(|view, connection| {
-                let keys = provider.keys(view, connection)?;
-                let columns = view.snapshot.columns(connection)?;
-                let at = (&view.snapshot, connection);
-                let missing =
-                    provided::missing_texts(at, columns, &keys, provider.store(), &skipped);
-                Ok(missing?)
-            })?;
-            stage.n_missing = n_missing;
-            if texts.is_empty() || failure.is_some() {
                 break;
             }
+            let texts = self.next_texts(&provider, roots, &skipped, &mut work)?;
+            if texts.is_empty() {
+                break;
+            }
+            let n_missing = (texts.len() + work.wanted.len()) as u64;
             let meter =
                 meter.get_or_insert_with(|| Meter::start(progress, Phase::Embed, n_missing));
-            let done = provided::embed(
-                cancel,
-                meter,
-                &texts,
-                provider.embedder(),
-                provider.store(),
-                cache,
-            )?;
+            let (embedder, store) = (provider.embedder(), provider.store());
+            let done = provided::embed(cancel, meter, &texts, embedder, store, cache)?;
             stage.made += done.made;
             stage.reused += done.reused;
-            let n_refused = done.refused.len();
+            let n_done = done.made + done.reused + done.refused.len() as u64;
             skipped.extend(done.refused.iter().map(|(key, ..)| *key));
             refused.extend(done.refused);
             failure = done.failure;
-            let is_idle = done.made + done.reused == 0 && n_refused == 0;
-            if failure.is_none() && is_idle {
-                // A provider that answers nothing and says nothing would be asked for ever.
-                break;
+            if failure.is_none() && n_done < texts.len() as u64 {
+                // A provider that says nothing of some texts would be asked for them for ever.
+                let reason = "it answered only some of the texts that it was asked for".to_owned();
+                let model = embedder.model().name.clone();
+                let address = embedder.model().address.clone();
+                failure = Some(ProviderError::BadAnswer { address, model, reason });
             }
         }
         if let Some(meter) = &meter {
             meter.finish();
         }
-        self.conclude(&provider, &mut stage, &refused, failure)?;
+        let left = self.read_of(roots, |view, connection| {
+            let keys = provider.keys(view, connection)?;
+            let columns = view.snapshot.columns(connection)?;
+            let store = provider.store();
+            Ok(provided::missing_keys(&view.snapshot, columns, &keys, store, &skipped)?)
+        })?;
+        stage.n_missing = left.len() as u64;
+        let known: HashSet<VectorKey> = refused.iter().map(|(key, ..)| *key).collect();
+        if again && failure.is_none() {
+            provider.store().set_refused(&known)?;
+        } else if !known.is_empty() {
+            provider.store().set_refused(&skipped)?;
+        }
+        // What was stopped, or is not the one that is wanted any more, says nothing about what is complete.
+        if failure.is_none() && (cancel.is_cancelled() || roots.is_left()) {
+            failure = Some(ProviderError::Cancelled);
+        }
+        self.conclude(&provider, roots, &mut stage, &refused, failure)?;
         Ok(stage)
+    }
+
+    /// The next texts to be embedded. As long as the index stays as it is, `work` knows which are left.
+    fn next_texts(
+        &self,
+        provider: &Provider,
+        roots: &Roots,
+        skipped: &HashSet<VectorKey>,
+        work: &mut Work,
+    ) -> Result<Vec<provided::MissingText>, Error> {
+        self.read_of(roots, |view, connection| {
+            view.snapshot.require_complete()?;
+            let state = (view.snapshot.identity, view.snapshot.generation);
+            let keys = provider.keys(view, connection)?;
+            let columns = view.snapshot.columns(connection)?;
+            if work.state != Some(state) {
+                let store = provider.store();
+                let wanted =
+                    provided::missing_keys(&view.snapshot, columns, &keys, store, skipped)?;
+                *work = Work { state: Some(state), wanted, next: 0 };
+            }
+            let at = (&view.snapshot, connection);
+            Ok(provided::take_texts(at, columns, &keys, &mut work.wanted, &mut work.next)?)
+        })
     }
 
     /// The right to have vectors made, if nobody else has it. A program that is just being started holds what we let go of
@@ -218,13 +288,13 @@ impl Engine {
     }
 
     /// What a run is to say whose vectors another one makes: how many are missing, and that somebody sees to it.
-    fn made_elsewhere(&self, provider: &Provider) -> Result<Stage, Error> {
-        let (_, n_missing) = self.read(|view, connection| {
+    fn made_elsewhere(&self, provider: &Provider, roots: &Roots) -> Result<Stage, Error> {
+        let n_missing = self.read_of(roots, |view, connection| {
             let keys = provider.keys(view, connection)?;
             let columns = view.snapshot.columns(connection)?;
-            let at = (&view.snapshot, connection);
-            let but = HashSet::new();
-            Ok(provided::missing_texts(at, columns, &keys, provider.store(), &but)?)
+            let store = provider.store();
+            let but = store.refused()?;
+            Ok(provided::missing_keys(&view.snapshot, columns, &keys, store, &but)?.len() as u64)
         })?;
         let message = format!(
             "{n_missing} texts have no vector yet; whoever else has this index open has them made"
@@ -240,6 +310,7 @@ impl Engine {
     fn conclude(
         &self,
         provider: &Arc<Provider>,
+        roots: &Roots,
         stage: &mut Stage,
         refused: &[(VectorKey, String, String)],
         failure: Option<ProviderError>,
@@ -275,14 +346,18 @@ impl Engine {
                     *last_error = None;
                 }
                 drop(last_error);
-                let was_complete = provider.store().is_complete()?;
-                if !was_complete {
+                let n_texts = self.read_of(roots, |view, _| {
+                    provider.note_complete(view)?;
+                    Ok(view.snapshot.n_live_chunks())
+                })?;
+                // A workspace without text says nothing: it may be a disk that is not there.
+                if n_texts > 0 && !provider.store().is_complete()? {
                     provider.store().set_complete()?;
-                    provider.store().remove_others(self.database.folder());
-                    lock(&self.providers).previous = None;
+                    self.replaced_by(provider);
                     self.log.say(LogLevel::Info, || format!("the vectors of {model} are complete"));
                 }
-                self.clear_dead_vectors(provider)?;
+                provider.store().remove_old(self.database.folder());
+                self.clear_dead_vectors(provider.store())?;
             }
             None => stage.is_to_be_retried = true,
         }
@@ -296,40 +371,78 @@ impl Engine {
         Ok(())
     }
 
-    /// Forgets vectors of texts that are gone: at once if a rule has hidden any, else when there are many.
-    fn clear_dead_vectors(&self, provider: &Provider) -> Result<(), Error> {
+    /// The vectors of `provider` serve from now on: those before it are not needed any more.
+    fn replaced_by(&self, provider: &Arc<Provider>) {
+        let mut providers = lock(&self.providers);
+        let is_target =
+            providers.target.as_ref().is_some_and(|target| Arc::ptr_eq(target, provider));
+        if let Some(before) = providers.previous.take_if(|_| is_target) {
+            before.store().remove();
+        }
+    }
+
+    /// Forgets the vectors of text that a rule has hidden, of all models, before any provider is asked.
+    pub(super) fn clear_hidden_vectors(&self, cancel: &CancelToken) -> Result<(), Error> {
+        let folder = self.database.folder();
+        let models = VectorStore::models(folder);
+        if models.is_empty() {
+            self.has_hidden.store(false, Ordering::SeqCst);
+            return Ok(());
+        }
+        let Some(_turn) = self.embedding_turns.wait(cancel) else { return Ok(()) };
+        let Some(_lock) = VectorStore::wait_lock(folder, cancel, HIDDEN_PATIENCE)? else {
+            return Ok(());
+        };
+        for model in models {
+            self.clear_dead_vectors(&VectorStore::new(folder, &model))?;
+        }
+        self.has_hidden.store(false, Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// Forgets vectors of texts that are gone: at once if a rule has hidden any, else when there are many. What roots of
+    /// other workspaces in the same storage need stays.
+    fn clear_dead_vectors(&self, store: &VectorStore) -> Result<(), Error> {
+        let n = store.n_vectors()?;
         let (live, segments) = self.read(|view, connection| {
-            let keys = provider.keys(view, connection)?;
-            let columns = view.snapshot.columns(connection)?;
+            let all = view.snapshot.of_all_roots(connection)?;
+            let columns = all.columns(connection)?;
             let mut live = HashSet::new();
-            for file in &view.snapshot.files {
-                let of_segment = &keys[file.segment as usize];
-                live.extend(
-                    view.snapshot.vectors_of(columns, file).map(|v| of_segment[v as usize]),
-                );
+            for (at, _) in all.segments.iter().enumerate() {
+                let keys = provided::segment_keys(&all, connection, columns, at, store)?;
+                let files = all.file_of_ordinal[at].iter().filter(|file| **file != Snapshot::DEAD);
+                for &file in files {
+                    let vectors = all.vectors_of(columns, &all.files[file as usize]);
+                    live.extend(vectors.map(|vector| keys[vector as usize]));
+                }
             }
             live.remove(&0);
-            let segments: Vec<_> = view.snapshot.segments.iter().map(|s| s.id).collect();
+            let segments: Vec<_> = all.segments.iter().map(|segment| segment.id).collect();
             Ok((live.into_iter().collect::<Vec<_>>(), segments))
         })?;
-        let n = provider.store().n_vectors()?;
         let n_live = live.len() as u64;
-        let was_hidden = self.has_hidden.swap(false, Ordering::SeqCst);
-        if n > n_live && (was_hidden || n - n_live > n / DEAD_SHARE) {
-            provider.store().retain(&live, &segments)?;
+        let has_hidden = self.has_hidden.load(Ordering::SeqCst);
+        let are_many = n > n_live && n - n_live > n / DEAD_SHARE;
+        if n > 0 && n_live > 0 && (has_hidden || are_many) {
+            store.retain(&live, &segments)?;
         }
         Ok(())
     }
 
     /// Whether somebody would pay for more files than was allowed.
-    fn too_large(&self, provider: &Provider, config: &Config) -> Result<Option<Stage>, Error> {
+    fn too_large(
+        &self,
+        provider: &Provider,
+        config: &Config,
+        roots: &Roots,
+    ) -> Result<Option<Stage>, Error> {
         let embedding = &config.settings.embedding;
         let most =
             if embedding.allow_large { embedding.max_files_allowed } else { embedding.max_files };
         if !provider.embedder().is_metered() {
             return Ok(None);
         }
-        let n_files = self.read(|view, _| Ok(view.snapshot.files.len()))?;
+        let n_files = self.read_of(roots, |view, _| Ok(view.snapshot.files.len()))?;
         if n_files <= most {
             return Ok(None);
         }
@@ -359,7 +472,7 @@ impl Engine {
         }
         let due = Instant::now() + config.settings.cascade.embeddings_wait;
         let until = cancel.or_when(move || Instant::now() >= due);
-        let stage = self.embed_missing(&until, progress, &self.roots())?;
+        let stage = self.embed_missing(&until, progress, &self.roots(), false)?;
         cancel.check()?;
         Ok(stage)
     }
@@ -370,6 +483,17 @@ impl Engine {
 pub(super) struct Background {
     is_running: AtomicBool,
     is_wanted: AtomicBool,
+}
+
+/// Held by the thread that has vectors made.
+struct Running(Arc<Background>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.is_running.store(false, Ordering::SeqCst);
+        }
+    }
 }
 
 /// After a failure the next try waits so long, then twice as long, up to the longest.
@@ -392,17 +516,16 @@ impl Background {
         }
         let (this, engine, cancel) = (Arc::clone(self), Arc::downgrade(engine), cancel.clone());
         let work = move || {
+            // Also when an embedder panics: the next run begins anew.
+            let _running = Running(Arc::clone(&this));
             let mut retry = FIRST_RETRY;
             loop {
                 while this.is_wanted.swap(false, Ordering::SeqCst) && !cancel.is_cancelled() {
                     let Some(engine) = engine.upgrade() else { break };
-                    let stage = engine.embed_missing(&cancel, progress.as_ref(), &engine.roots());
+                    let roots = engine.roots();
+                    let stage = engine.embed_missing(&cancel, progress.as_ref(), &roots, false);
                     drop(engine);
-                    let stage = stage.unwrap_or_else(|error| {
-                        let message = error.chain();
-                        let degraded = vec![Degradation { code: error.code(), message }];
-                        Stage { degraded, is_to_be_retried: true, ..Stage::default() }
-                    });
+                    let stage = stage.unwrap_or_else(|error| Stage::failed(&error));
                     let is_to_be_retried = stage.is_to_be_retried;
                     if stage.made + stage.reused > 0 || !stage.degraded.is_empty() {
                         tell(stage);

@@ -44,12 +44,15 @@ struct Known {
     outside: Outside,
     /// Of `outside`, before the last sweep.
     fingerprint: u128,
+    /// The rules of the last sweep: under others it says nothing.
+    rules: Option<WalkConfig>,
     is_sound: bool,
 }
 
 impl Known {
-    fn sweep(&mut self) -> Look {
+    fn sweep(&mut self, rules: &WalkConfig) -> Look {
         self.is_sound = false;
+        self.rules = Some(rules.clone());
         self.fingerprint = self.outside.fingerprint();
         Look::Whole
     }
@@ -144,7 +147,7 @@ impl Live {
         let look = |root: &PathBuf| {
             let taken = watcher.take(root);
             let Some(known) = known.get_mut(root) else { return Look::Whole };
-            let is_sound = is_settled && known.is_sound;
+            let is_sound = is_settled && known.is_sound && known.rules.as_ref() == Some(config);
             if is_sound && !taken.outside && taken.changes.is_none() {
                 return Look::Nothing;
             }
@@ -155,12 +158,12 @@ impl Live {
                     let mut scope = Scope::default();
                     paths.iter().for_each(|path| scope.add(path));
                     if known.outside.needs_whole(&scope) {
-                        known.sweep()
+                        known.sweep(config)
                     } else {
                         Look::Within(scope)
                     }
                 }
-                _ => known.sweep(),
+                _ => known.sweep(config),
             }
         };
         Ok(roots.iter().map(look).collect())

@@ -27,7 +27,7 @@ mod understand;
 mod watch;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -55,6 +55,7 @@ use crate::index::{self, root_key};
 use crate::log::Log;
 use crate::present::one_based;
 use crate::query::Keyword;
+use crate::remote::RemoteIndex;
 use crate::source::{self, Loaded};
 use crate::store::{Controls, Database, EmbeddingCache, Snapshot, StoreError};
 use crate::task::{CancelToken, Progress, ProgressSink};
@@ -71,9 +72,15 @@ pub struct Engine {
     turns: Arc<Turns>,
     /// How far the run is that goes on now.
     progress: Mutex<Option<Progress>>,
+    /// How far the making of vectors is.
+    embedding_progress: Mutex<Option<Progress>>,
+    /// One at a time changes the settings.
+    configuring: Mutex<()>,
+    /// Counts the changes of the provider.
+    provider_epoch: Arc<AtomicU64>,
     last_error: Mutex<Option<Degradation>>,
     live: Mutex<Option<Arc<Live>>>,
-    parts: Parts,
+    parts: Mutex<Parts>,
     log: Log,
     providers: Mutex<Providers>,
     answers: Mutex<Answers>,
@@ -150,11 +157,14 @@ impl Engine {
             reader: Mutex::default(),
             turns: Arc::default(),
             progress: Mutex::default(),
+            embedding_progress: Mutex::default(),
+            configuring: Mutex::default(),
+            provider_epoch: Arc::default(),
             last_error: Mutex::default(),
             live: Mutex::default(),
             database,
             tools: index::Tools { cache: cache.flatten() },
-            parts: options.parts,
+            parts: Mutex::new(options.parts),
             log,
             providers: Mutex::default(),
             answers: Mutex::default(),
@@ -165,6 +175,11 @@ impl Engine {
         let providers = engine.providers(&config, None);
         *lock(&engine.providers) = providers;
         Ok(engine)
+    }
+
+    /// The index on a server, if the caller brought one.
+    fn remote_index(&self) -> Option<Arc<dyn RemoteIndex>> {
+        lock(&self.parts).remote.clone()
     }
 
     /// The settings now.
@@ -232,14 +247,12 @@ impl Engine {
         let n_cleared = lock(&self.answers).n_cleared();
         let config = self.config();
         Question::new(request)?;
-        let generation = self.read(|view, _| {
+        let state = self.read(|view, _| {
             view.snapshot.require_complete()?;
-            Ok(view.snapshot.generation)
+            Ok((view.snapshot.identity, view.snapshot.generation))
         })?;
         let keeps = config.settings.vector_db.cache_enabled;
-        if let Some(mut known) =
-            keeps.then(|| lock(&self.answers).get(generation, request)).flatten()
-        {
+        if let Some(mut known) = keeps.then(|| lock(&self.answers).get(state, request)).flatten() {
             known.took_ms = milliseconds(started);
             return Ok(known);
         }
@@ -265,7 +278,7 @@ impl Engine {
             format!("{:?}: {}", response.query, tried.join("; "))
         });
         if keeps && may_be_kept {
-            lock(&self.answers).put(generation, request, &response, n_cleared);
+            lock(&self.answers).put(state, request, &response, n_cleared);
         }
         Ok(response)
     }
@@ -395,6 +408,11 @@ impl Engine {
         self.roots().is_left.store(true, Ordering::SeqCst);
         self.unwatch();
         lock(&self.reader).close();
+        // What the caller brought may hold the workspace itself.
+        self.provider_epoch.fetch_add(1, Ordering::SeqCst);
+        *lock(&self.providers) = Providers::default();
+        *lock(&self.parts) = Parts::default();
+        lock(&self.answers).clear();
     }
 }
 

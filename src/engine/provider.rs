@@ -2,6 +2,7 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -37,8 +38,12 @@ pub struct Provider {
 /// What was read of the store.
 #[derive(Debug, Default)]
 struct Read {
+    /// The database that this is of.
+    identity: u128,
     keys: HashMap<SegmentId, Arc<Vec<VectorKey>>>,
     index: Option<(i64, u64, Arc<DenseIndex>)>,
+    /// The state of index and store in which no text was without a vector.
+    complete_at: Option<(i64, u64)>,
 }
 
 /// Vectors of queries, and how asking for them went.
@@ -126,8 +131,13 @@ impl Provider {
         let (sender, receiver) = mpsc::channel();
         let (embedder, queries) = (Arc::clone(&self.embedder), Arc::clone(&self.queries));
         let (asked, cancel_asking) = (text.to_owned(), cancel.clone());
+        // One question fails once, whoever notices first.
+        let is_counted = Arc::new(AtomicBool::new(false));
+        let counted = Arc::clone(&is_counted);
         let thread = std::thread::Builder::new().name("sextant-query".into()).spawn(move || {
-            let _ = sender.send(ask(embedder.as_ref(), &cancel_asking, &asked, &queries));
+            let answer = ask(embedder.as_ref(), &cancel_asking, &asked, &queries, &counted);
+            // Nobody listens any more if it came too late.
+            let _ = sender.send(answer);
         });
         if let Err(error) = thread {
             let reason = format!("the system gives no thread: {error}");
@@ -144,7 +154,9 @@ impl Provider {
                 Err(RecvTimeoutError::Timeout) if left.is_zero() => {
                     let ms = patience.as_millis();
                     let reason = format!("it gave no vector of the query within {ms} ms");
-                    lock(&self.queries).fail(&reason);
+                    if !is_counted.swap(true, Ordering::SeqCst) {
+                        lock(&self.queries).fail(&reason);
+                    }
                     return Err(NoVector { reason, is_late: true });
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -167,6 +179,10 @@ impl Provider {
     ) -> Result<Vec<Arc<Vec<VectorKey>>>, Error> {
         let columns = view.snapshot.columns(connection)?;
         let mut read = lock(&self.read);
+        if read.identity != view.snapshot.identity {
+            // Another database counts its segments and states from 1 as well.
+            *read = Read { identity: view.snapshot.identity, ..Read::default() };
+        }
         let live: HashSet<SegmentId> = view.snapshot.segments.iter().map(|s| s.id).collect();
         read.keys.retain(|id, _| live.contains(id));
         let mut all = Vec::with_capacity(live.len());
@@ -187,6 +203,29 @@ impl Provider {
             all.push(Arc::clone(keys));
         }
         Ok(all)
+    }
+
+    /// Whether nothing has changed since no text was without a vector.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub fn is_known_complete(&self, view: &View) -> Result<bool, Error> {
+        let now = (view.snapshot.generation, self.store.generation()?);
+        let read = lock(&self.read);
+        Ok(read.identity == view.snapshot.identity && read.complete_at == Some(now))
+    }
+
+    /// In this state no text is without a vector.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub fn note_complete(&self, view: &View) -> Result<(), Error> {
+        let now = (view.snapshot.generation, self.store.generation()?);
+        let mut read = lock(&self.read);
+        if read.identity == view.snapshot.identity {
+            read.complete_at = Some(now);
+        }
+        Ok(())
     }
 
     /// The vectors of `view`.
@@ -220,6 +259,7 @@ fn ask(
     cancel: &CancelToken,
     text: &str,
     queries: &Mutex<Queries>,
+    is_counted: &AtomicBool,
 ) -> Result<Arc<Vec<f32>>, String> {
     let mut answer = Err("it gave no vector of the query".to_owned());
     let done = embedder.embed(cancel, Role::Query, &[text], &mut |_, vector| {
@@ -230,7 +270,9 @@ fn ask(
         Ok(()) => {}
         Err(ProviderError::Cancelled) => return Err("cancelled".into()),
         Err(error) => {
-            queries.fail(&error.to_string());
+            if !is_counted.swap(true, Ordering::SeqCst) {
+                queries.fail(&error.to_string());
+            }
             return Err(error.to_string());
         }
     }

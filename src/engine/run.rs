@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use super::embedding::into_report;
+use super::embedding::{Stage, into_report};
 use super::live::Live;
 use super::types::{Degradation, IndexReport};
 use super::{Engine, Roots, lock, milliseconds, skipped_paths};
@@ -89,7 +89,11 @@ impl Engine {
     ) -> Result<IndexReport, Error> {
         let started = Instant::now();
         let mut report = self.run(cancel, progress, roots, Wanted::ByItself)?;
-        let stage = self.embed_missing(cancel, progress, roots)?;
+        // The index is committed: what becomes of the vectors is part of the report, whatever it is.
+        let stage = match self.embed_missing(cancel, progress, roots, true) {
+            Err(Error::Store(error)) => Stage::failed(&error.into()),
+            stage => stage?,
+        };
         if stage.is_to_be_retried {
             cancel.check()?;
             allowed(&roots.controls)?;
@@ -120,6 +124,14 @@ impl Engine {
                 break result;
             }
         };
+        let mut result = result;
+        if let Ok(report) = &mut result
+            && self.has_hidden.load(Ordering::SeqCst)
+            && let Err(error) = self.clear_hidden_vectors(cancel)
+        {
+            let message = format!("vectors of hidden text could not be removed: {}", error.chain());
+            report.degraded.push(Degradation { code: error.code(), message });
+        }
         *lock(&self.last_error) = result
             .as_ref()
             .err()
@@ -146,11 +158,24 @@ impl Engine {
     }
 
     /// What passes progress on as the settings say.
-    pub(super) fn kept<'a>(&'a self, sink: &'a dyn ProgressSink) -> Kept<'a> {
+    fn kept<'a>(&'a self, sink: &'a dyn ProgressSink) -> Kept<'a> {
+        self.kept_in(sink, &self.progress)
+    }
+
+    /// The same for the making of vectors, which may go on beside a run.
+    pub(super) fn kept_embedding<'a>(&'a self, sink: &'a dyn ProgressSink) -> Kept<'a> {
+        self.kept_in(sink, &self.embedding_progress)
+    }
+
+    fn kept_in<'a>(
+        &self,
+        sink: &'a dyn ProgressSink,
+        newest: &'a Mutex<Option<Progress>>,
+    ) -> Kept<'a> {
         let settings = &self.config().settings.vector_db;
         Kept {
             sink,
-            newest: &self.progress,
+            newest,
             is_told: settings.enable_progress_notifications,
             location: settings.progress_location,
         }
@@ -268,7 +293,10 @@ impl Engine {
 
     /// If `error` says that the database is damaged: sets it aside and makes a new one. `Ok(None)` for other errors.
     pub(super) fn recover(&self, cancel: &CancelToken, error: &Error) -> Result<Option<()>, Error> {
-        let Error::Store(StoreError::Damaged { detail, .. }) = error else { return Ok(None) };
+        let Error::Store(StoreError::Damaged { detail, path }) = error else { return Ok(None) };
+        if path != self.database.path() {
+            return Ok(None);
+        }
         let mut reader = lock(&self.reader);
         let _write_lock = self.database.lock(cancel, index::PATIENCE)?.ok_or(Error::Cancelled)?;
         // The connection must not outlive the file that it reads.

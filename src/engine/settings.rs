@@ -1,7 +1,9 @@
 //! Settings that change while a workspace is open.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
+use super::embedding::Providers;
 use super::{Engine, lock};
 use crate::config::Config;
 use crate::error::Error;
@@ -13,6 +15,9 @@ impl Engine {
     /// # Errors
     /// [`Error::InvalidArgument`] if the index would have to be made in another way, which is what opening is for.
     pub fn configure(&self, config: &Config) -> Result<(), Error> {
+        self.require_open()?;
+        // Two who change the settings at once must not leave those of one with the provider of the other.
+        let _configuring = lock(&self.configuring);
         let before = self.config();
         let mut config = config.clone();
         // Where storage and caches lie does not change with the settings.
@@ -37,8 +42,22 @@ impl Engine {
         let config = Arc::new(config);
         *lock(&self.config) = Arc::clone(&config);
         if has_other_provider {
-            let mut providers = lock(&self.providers);
-            *providers = self.providers(&config, Some(&providers));
+            let now = {
+                let providers = lock(&self.providers);
+                let (target, previous) = (providers.target.clone(), providers.previous.clone());
+                Providers { target, previous, wrong: None }
+            };
+            // Opens files, for which no search is to wait.
+            let next = self.providers(&config, Some(&now));
+            let is_same = match (&now.target, &next.target) {
+                (Some(now), Some(next)) => Arc::ptr_eq(now, next),
+                (None, None) => true,
+                _ => false,
+            };
+            *lock(&self.providers) = next;
+            if !is_same {
+                self.provider_epoch.fetch_add(1, Ordering::SeqCst);
+            }
         }
         lock(&self.answers).clear();
         if let Some(live) = &*lock(&self.live) {

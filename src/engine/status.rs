@@ -15,10 +15,12 @@ impl Engine {
     pub fn status(&self) -> Result<Status, Error> {
         let roots = self.roots();
         let live = lock(&self.live).clone();
-        let progress = lock(&self.progress).clone();
+        let of_run = lock(&self.progress).clone();
+        let progress = of_run.clone().or_else(|| lock(&self.embedding_progress).clone());
         let is_indexing = progress.is_some() || self.database.is_locked();
         let control = roots.controls.state();
-        let in_run = progress.as_ref().map_or(0, |p| p.files_total.saturating_sub(p.files_done));
+        // In the other phase texts are counted.
+        let in_run = of_run.as_ref().map_or(0, |p| p.files_total.saturating_sub(p.files_done));
         self.read(|view, _| {
             let snapshot = &view.snapshot;
             let state = match control {

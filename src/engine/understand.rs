@@ -1,7 +1,7 @@
 //! What is meant by a question, with a language model where there is one.
 
-use super::Engine;
 use super::types::SearchRequest;
+use super::{Engine, lock};
 use crate::config::Config;
 use crate::query::Keyword;
 use crate::query::rewrite::{
@@ -18,7 +18,7 @@ impl Engine {
         config: &Config,
     ) -> Rewritten {
         let settings = &config.settings.query;
-        let model = self.parts.language_model.as_ref().filter(|_| request.rewrite);
+        let model = lock(&self.parts).language_model.clone().filter(|_| request.rewrite);
         let input = RewriteInput {
             question: &request.query,
             history: &request.history,
@@ -32,7 +32,7 @@ impl Engine {
             wants_intent: settings.intent,
             limits: RewriteLimits { time: settings.wait, ..RewriteLimits::standard() },
         };
-        let mut rewritten = rewrite::rewrite(cancel, model, &input, &options);
+        let mut rewritten = rewrite::rewrite(cancel, model.as_ref(), &input, &options);
         if !rewritten.is_by_model && !request.keywords.is_empty() {
             let of_caller = request.keywords.iter();
             rewritten.keywords = of_caller

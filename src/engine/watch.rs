@@ -135,7 +135,8 @@ impl Engine {
 fn embed(engine: &Arc<Engine>, live: &Live, sink: &Arc<dyn WatchSink>, report: IndexReport) {
     let told = Arc::clone(sink);
     let tell = move |stage: Stage| {
-        let mut report = report.clone();
+        // What the run did that this follows was told when it was done.
+        let mut report = IndexReport { added: 0, changed: 0, removed: 0, ..report.clone() };
         into_report(stage, &mut report);
         told.event(WatchEvent::Synced(report));
     };
@@ -148,12 +149,15 @@ fn embed(engine: &Arc<Engine>, live: &Live, sink: &Arc<dyn WatchSink>, report: I
 fn end(live: &Live) {
     live.end();
     let thread = lock(&live.thread).take();
-    // The last owner of the engine may be the watch itself.
-    let embedding = lock(&live.embedding).take();
-    for thread in [thread, embedding].into_iter().flatten() {
-        if thread.thread().id() != thread::current().id() {
-            let _ = thread.join();
-        }
+    join(thread);
+    // The watch may have begun one before it ended.
+    join(lock(&live.embedding).take());
+}
+
+fn join(thread: Option<thread::JoinHandle<()>>) {
+    // The last owner of the engine may be the thread itself.
+    if let Some(thread) = thread.filter(|t| t.thread().id() != thread::current().id()) {
+        let _ = thread.join();
     }
 }
 

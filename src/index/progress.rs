@@ -10,6 +10,15 @@ use crate::task::{Phase, Progress, ProgressSink};
 /// Least time between two reports of one phase.
 const INTERVAL: Duration = Duration::from_millis(100);
 
+/// Does something at the end of a block, however it ends.
+struct OnDrop<F: Fn()>(F);
+
+impl<F: Fn()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
 /// Counts the files of a phase, from any thread.
 pub struct Meter<'a> {
     sink: &'a dyn ProgressSink,
@@ -60,12 +69,14 @@ impl<'a> Meter<'a> {
             // Without a thread it is only seen less often.
             let beating =
                 std::thread::Builder::new().name("sextant-beat".into()).spawn_scoped(scope, beat);
-            let result = work();
-            is_done.store(true, Ordering::SeqCst);
-            if let Ok(beating) = beating {
-                beating.thread().unpark();
-            }
-            result
+            // Also when the work panics: the scope waits for the beat.
+            let _end = OnDrop(|| {
+                is_done.store(true, Ordering::SeqCst);
+                if let Ok(beating) = &beating {
+                    beating.thread().unpark();
+                }
+            });
+            work()
         })
     }
 

@@ -60,7 +60,7 @@ pub fn segment_keys(
     store: &VectorStore,
 ) -> store::Result<Vec<VectorKey>> {
     let segment = &snapshot.segments[at];
-    let fingerprint = snapshot.fingerprint(connection, segment)?;
+    let fingerprint = snapshot.fingerprint(segment);
     let n_vectors = columns[at].signs.len();
     if let Some(keys) = store.segment_keys(segment.id, fingerprint)?
         && keys.len() == n_vectors
@@ -106,18 +106,17 @@ fn for_each_text(
     Ok(())
 }
 
-/// The first texts, by root and path, that have no vector, at most [`WINDOW`], and the number of all of them. `keys`: those
-/// of each segment. `but`: keys that are not asked for again.
+/// The keys of all texts that have no vector. `keys`: those of each segment. `but`: keys that are not asked for again.
 ///
 /// # Errors
 /// [`store::StoreError`].
-pub fn missing_texts(
-    (snapshot, connection): (&Snapshot, &Connection),
+pub fn missing_keys(
+    snapshot: &Snapshot,
     columns: &[Arc<Columns>],
     keys: &[Arc<Vec<VectorKey>>],
     store: &VectorStore,
     but: &HashSet<VectorKey>,
-) -> store::Result<(Vec<MissingText>, u64)> {
+) -> store::Result<HashSet<VectorKey>> {
     let mut wanted: HashSet<VectorKey> = HashSet::new();
     for (segment, keys) in keys.iter().enumerate() {
         let live: Vec<VectorKey> = snapshot.file_of_ordinal[segment]
@@ -129,12 +128,26 @@ pub fn missing_texts(
             .collect();
         wanted.extend(store.missing(&live)?);
     }
-    let n_missing = wanted.len() as u64;
+    Ok(wanted)
+}
+
+/// Takes the first texts whose keys are `wanted`, by root and path, at most about [`WINDOW`], from position `next` in the
+/// files on; moves `next` and takes their keys out of `wanted`.
+///
+/// # Errors
+/// [`store::StoreError`].
+pub fn take_texts(
+    (snapshot, connection): (&Snapshot, &Connection),
+    columns: &[Arc<Columns>],
+    keys: &[Arc<Vec<VectorKey>>],
+    wanted: &mut HashSet<VectorKey>,
+    next: &mut u32,
+) -> store::Result<Vec<MissingText>> {
     let mut texts = Vec::new();
-    for (at, row) in (0u32..).zip(&snapshot.files) {
-        if texts.len() >= WINDOW || wanted.is_empty() {
-            break;
-        }
+    while texts.len() < WINDOW && !wanted.is_empty() {
+        let Some(row) = snapshot.files.get(*next as usize) else { break };
+        let at = *next;
+        *next += 1;
         let keys = &keys[row.segment as usize];
         let is_wanted =
             snapshot.vectors_of(columns, row).any(|vector| wanted.contains(&keys[vector as usize]));
@@ -149,7 +162,7 @@ pub fn missing_texts(
             }
         })?;
     }
-    Ok((texts, n_missing))
+    Ok(texts)
 }
 
 /// Gets vectors for `texts`, from the cache or the provider, and keeps them.
@@ -190,6 +203,10 @@ pub fn embed(
             let text = unknown[at];
             if given.insert(at, ()).is_some() || wrong.is_some() {
                 return;
+            }
+            if kept.error.is_some() {
+                // What cannot be kept is not to be paid for.
+                return stop.cancel();
             }
             // The provider checks the answers of one process; these are those of earlier ones as well.
             if let (Ok(vector), Some(expected)) = (&vector, kept.dimensions)

@@ -106,13 +106,14 @@ pub fn render(hits: &[RenderHit<'_>], options: &RenderOptions) -> Rendered {
     }
     let text = text(&shown, options);
     let is_left_out = |hit: &&RenderHit<'_>| !shown.iter().any(|other| contains(other, hit));
-    let n_left_out = hits[n_hits..].iter().filter(is_left_out).count();
+    // The best that was cut is shown, whether or not its lines lie in those that are left.
+    let from = n_hits.max(usize::from(n_cut_lines > 0));
+    let n_left_out = hits[from..].iter().filter(is_left_out).count();
     Rendered {
         tokens: counter.count(&text),
         text,
         n_rendered: shown.len(),
-        // The best that was cut is shown.
-        n_omitted: n_left_out - usize::from(n_cut_lines > 0),
+        n_omitted: n_left_out,
         n_cut_lines,
     }
 }

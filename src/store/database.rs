@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use rusqlite::{Connection, OpenFlags};
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::error::{Result, StoreError};
 use super::lock::WriteLock;
@@ -189,6 +191,7 @@ impl Database {
                  VALUES('profile', ?1), ('generation', 0), ('last_segment', 0), ('log_start', 0)",
                 [&self.profile],
             )?;
+            transaction.execute("INSERT INTO meta VALUES('uuid', ?1)", [new_identity(&made)])?;
             if let Some(notice) = notice {
                 transaction.execute("INSERT INTO meta VALUES('notice', ?1)", [notice])?;
             }
@@ -271,18 +274,7 @@ impl Database {
     /// Tells the database file from another in its place; `None` if there is none.
     #[must_use]
     pub fn identity(&self) -> Option<DatabaseIdentity> {
-        let metadata = fs::metadata(&self.path).ok()?;
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::MetadataExt;
-            Some(DatabaseIdentity(metadata.dev(), metadata.ino()))
-        }
-        #[cfg(not(unix))]
-        {
-            // An open database cannot be replaced on Windows.
-            let _ = metadata;
-            Some(DatabaseIdentity(0, 0))
-        }
+        identity(&self.path)
     }
 
     /// What the index is made with.
@@ -328,6 +320,32 @@ impl Database {
     pub(super) fn damaged(&self, what: &str) -> StoreError {
         StoreError::Damaged { path: self.path.clone(), detail: format!("{what} does not decode") }
     }
+}
+
+/// Tells a file from another in its place; `None` if there is none.
+pub(super) fn identity(path: &Path) -> Option<DatabaseIdentity> {
+    let metadata = fs::metadata(path).ok()?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        Some(DatabaseIdentity(metadata.dev(), metadata.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        // A file that is open cannot be replaced on Windows.
+        let _ = metadata;
+        Some(DatabaseIdentity(0, 0))
+    }
+}
+
+/// A name that no other database has: what is kept in memory or beside the index must not be taken for that of another
+/// one that counts its segments and states from 1 as well.
+pub(super) fn new_identity(path: &Path) -> String {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let parts = format!("{path:?} {} {number} {}", std::process::id(), now.as_nanos());
+    format!("{:032x}", xxh3_128(parts.as_bytes()))
 }
 
 /// What the names of a database's files end with.

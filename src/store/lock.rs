@@ -36,18 +36,26 @@ impl WriteLock {
         cancel: &CancelToken,
         patience: Duration,
     ) -> Result<Option<Self>> {
+        Self::wait_for(&folder.join("write.lock"), cancel, patience)
+    }
+
+    /// As [`WriteLock::wait`], for the lock at `path`.
+    pub(super) fn wait_for(
+        path: &Path,
+        cancel: &CancelToken,
+        patience: Duration,
+    ) -> Result<Option<Self>> {
         let started = Instant::now();
-        let path = folder.join("write.lock");
-        let file = open(&path)?;
+        let file = open(path)?;
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Some(Self(file))),
                 Err(TryLockError::WouldBlock) if cancel.is_cancelled() => return Ok(None),
                 Err(TryLockError::WouldBlock) if started.elapsed() > patience => {
-                    return Err(StoreError::Busy { path });
+                    return Err(StoreError::Busy { path: path.to_path_buf() });
                 }
                 Err(TryLockError::WouldBlock) => std::thread::sleep(POLL),
-                Err(TryLockError::Error(error)) => return Err(StoreError::from_io(&path, error)),
+                Err(TryLockError::Error(error)) => return Err(StoreError::from_io(path, error)),
             }
         }
     }

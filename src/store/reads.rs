@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, params};
-use xxhash_rust::xxh3::Xxh3;
 
 use super::codec::{ChunkRecord, decode_records, decode_some, unseal};
 use super::columns::Columns;
@@ -78,30 +77,6 @@ impl Snapshot {
             Err(()) => return Err(self.database.damaged("a dictionary block")),
         }
         Ok(())
-    }
-
-    /// Tells a segment from another with the same number, in an index that was built anew.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn fingerprint(&self, connection: &Connection, segment: &SegmentRow) -> Result<u64> {
-        let mut hasher = Xxh3::new();
-        for number in [segment.n_chunks.into(), segment.n_files.into(), segment.first_block] {
-            hasher.update(&number.to_le_bytes());
-        }
-        for sum in segment.vector_sum.iter() {
-            hasher.update(&sum.to_le_bytes());
-        }
-        self.database.run(|| {
-            connection.prepare_cached("SELECT directory FROM segments WHERE id = ?1")?.query_row(
-                [segment.id],
-                |row| {
-                    hasher.update(row.get_ref(0)?.as_blob()?);
-                    Ok(())
-                },
-            )
-        })?;
-        Ok(hasher.digest())
     }
 
     fn directory(&self, connection: &Connection, segment: &SegmentRow) -> Result<Arc<Directory>> {

@@ -7,6 +7,7 @@
 use std::sync::{Arc, OnceLock};
 
 use rusqlite::{Connection, OptionalExtension, params};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::columns::{Columns, decode_vector_sum};
 use super::database::Database;
@@ -60,6 +61,8 @@ pub struct SkipRow {
 /// One state of the index of some roots.
 pub struct Snapshot {
     pub(super) database: Database,
+    /// The name of the database; 0 for one that was made without.
+    pub identity: u128,
     /// Counts the states of the database.
     pub generation: i64,
     /// The roots that were asked for and are in the database.
@@ -101,6 +104,7 @@ impl Snapshot {
     ) -> Result<Self> {
         let mut snapshot = Self {
             database: database.clone(),
+            identity: read_identity(database, connection)?,
             generation: read_generation(database, connection)?,
             roots: Vec::new(),
             incomplete: Vec::new(),
@@ -151,6 +155,20 @@ impl Snapshot {
         snapshot.map_chunks()?;
         snapshot.caches.retain(&snapshot.segments);
         Ok(snapshot)
+    }
+
+    /// The same state with all roots of the database.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn of_all_roots(&self, connection: &Connection) -> Result<Self> {
+        let roots: Vec<String> = self.database.run(|| {
+            connection
+                .prepare_cached("SELECT path FROM roots ORDER BY path")?
+                .query_map([], |row| row.get(0))?
+                .collect()
+        })?;
+        Self::load(&self.database, connection, &roots, None)
     }
 
     fn load_segments(
@@ -264,11 +282,29 @@ impl Snapshot {
         self.roots.iter().find(|(id, _)| *id == root).map_or("", |(_, path)| path)
     }
 
+    /// Tells a segment from those of other indexes with the same number.
+    #[must_use]
+    pub fn fingerprint(&self, segment: &SegmentRow) -> u64 {
+        let mut bytes = self.identity.to_le_bytes().to_vec();
+        bytes.extend_from_slice(&segment.id.to_le_bytes());
+        xxh3_64(&bytes)
+    }
+
     /// The segment that holds chunk number `chunk`.
     #[must_use]
     pub fn segment_of(&self, chunk: u32) -> usize {
         self.segments.partition_point(|segment| segment.base <= chunk) - 1
     }
+}
+
+fn read_identity(database: &Database, connection: &Connection) -> Result<u128> {
+    let text: Option<String> = database.run(|| {
+        connection
+            .prepare_cached("SELECT value FROM meta WHERE key = 'uuid'")?
+            .query_row(params![], |row| row.get(0))
+            .optional()
+    })?;
+    Ok(text.and_then(|text| u128::from_str_radix(&text, 16).ok()).unwrap_or(0))
 }
 
 fn read_generation(database: &Database, connection: &Connection) -> Result<i64> {

@@ -12,6 +12,7 @@
 //!
 //! Fails with [`StoreError`].
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,19 +22,25 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, pa
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::codec::{seal, unseal};
+use super::database::{DatabaseIdentity, identity, new_identity};
 use super::error::{Result, StoreError};
 use super::lock::WriteLock;
 use super::segment::SegmentId;
+use crate::task::CancelToken;
 
 /// "SXTV": marks the file as ours.
 const APPLICATION_ID: i64 = 0x5358_5456;
 const FORMAT_VERSION: i64 = 1;
+/// What nobody has written for so long, nobody uses.
+const UNUSED: Duration = Duration::from_secs(7 * 24 * 3600);
 /// How long a statement waits for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 const CREATE: &str = "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE vectors(key BLOB PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE vectors(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, data BLOB NOT NULL);
+-- Texts that the provider refuses; they are no reason to wait.
+CREATE TABLE refused(key BLOB PRIMARY KEY) WITHOUT ROWID;
 -- The key of each vector of a segment, in order; zeros for those of files that are gone.
 CREATE TABLE segments(id INTEGER PRIMARY KEY, fingerprint BLOB NOT NULL, keys BLOB NOT NULL);
 ";
@@ -57,7 +64,14 @@ pub fn vector_key(model: &str, text: &str) -> VectorKey {
 pub struct VectorStore {
     path: PathBuf,
     model: String,
-    connection: Mutex<Option<Connection>>,
+    open: Mutex<Option<Open>>,
+}
+
+/// A connection, and the file that it reads.
+#[derive(Debug)]
+struct Open {
+    connection: Connection,
+    identity: Option<DatabaseIdentity>,
 }
 
 impl VectorStore {
@@ -65,7 +79,7 @@ impl VectorStore {
     #[must_use]
     pub fn new(folder: &Path, model: &str) -> Self {
         let path = folder.join(format!("vectors-{:016x}.db", xxh3_64(model.as_bytes())));
-        Self { path, model: model.to_owned(), connection: Mutex::new(None) }
+        Self { path, model: model.to_owned(), open: Mutex::new(None) }
     }
 
     /// The model whose vectors these are.
@@ -77,27 +91,25 @@ impl VectorStore {
     /// Models in `folder` that have once been complete.
     #[must_use]
     pub fn complete_models(folder: &Path) -> Vec<String> {
-        let mut models: Vec<String> = files(folder)
-            .into_iter()
-            .filter_map(|path| {
-                let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-                let connection = Connection::open_with_flags(path, flags).ok()?;
-                let get = |key: &str| -> Option<String> {
-                    let sql = "SELECT value FROM meta WHERE key = ?1";
-                    connection.query_row(sql, [key], |row| row.get(0)).ok()
-                };
-                get("complete").and_then(|_| get("model"))
-            })
-            .collect();
-        models.sort();
-        models
+        named(folder, |has| has("complete"))
     }
 
-    /// Removes the vectors of all other models in `folder`.
-    pub fn remove_others(&self, folder: &Path) {
-        for path in files(folder).into_iter().filter(|path| *path != self.path) {
+    /// Removes the vectors of other models in `folder` that nobody has written for a week: another program may have this
+    /// index open with a model of its own, which somebody may have paid for.
+    pub fn remove_old(&self, folder: &Path) {
+        let is_old = |path: &PathBuf| {
+            let modified = fs::metadata(path).and_then(|metadata| metadata.modified());
+            modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > UNUSED))
+        };
+        for path in files(folder).into_iter().filter(|path| *path != self.path && is_old(path)) {
             remove(&path);
         }
+    }
+
+    /// Removes the vectors of this model.
+    pub fn remove(&self) {
+        self.close();
+        remove(&self.path);
     }
 
     /// Removes the vectors of all models in `folder`.
@@ -120,6 +132,24 @@ impl VectorStore {
     /// A folder that cannot be written.
     pub fn lock(folder: &Path) -> Result<Option<WriteLock>> {
         WriteLock::take(&folder.join("embed.lock"))
+    }
+
+    /// As [`VectorStore::lock`], waiting at most as long as `patience` for who has it.
+    ///
+    /// # Errors
+    /// The same; [`StoreError::Busy`].
+    pub fn wait_lock(
+        folder: &Path,
+        cancel: &CancelToken,
+        patience: Duration,
+    ) -> Result<Option<WriteLock>> {
+        WriteLock::wait_for(&folder.join("embed.lock"), cancel, patience)
+    }
+
+    /// The models in `folder`.
+    #[must_use]
+    pub fn models(folder: &Path) -> Vec<String> {
+        named(folder, |_| true)
     }
 
     /// Whether every text of a workspace once had its vector.
@@ -146,20 +176,47 @@ impl VectorStore {
         Ok(self.meta("dimensions")?.and_then(|text| text.parse().ok()))
     }
 
-    /// Counts the writes, so that readers notice that there is more.
+    /// Counts the writes, so that readers notice that there is more. Another file has another number.
     ///
     /// # Errors
     /// [`StoreError`].
     pub fn generation(&self) -> Result<u64> {
-        self.read(0, |connection| {
-            connection.query_row("PRAGMA data_version", [], |row| row.get::<_, i64>(0)).and_then(
-                |seen| {
-                    let n: i64 = connection
-                        .prepare_cached("SELECT count(*) FROM vectors")?
-                        .query_row([], |row| row.get(0))?;
-                    Ok((seen as u64) << 32 | n as u64)
-                },
-            )
+        let writes = self.meta("writes")?.unwrap_or_default();
+        let file = self.meta("uuid")?.unwrap_or_default();
+        Ok(xxh3_64(format!("{writes} {file}").as_bytes()))
+    }
+
+    /// The texts that the provider refuses.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn refused(&self) -> Result<HashSet<VectorKey>> {
+        self.read(HashSet::new(), |connection| {
+            let mut statement = connection.prepare_cached("SELECT key FROM refused")?;
+            let keys = statement.query_map([], |row| row.get::<_, [u8; 16]>(0))?;
+            keys.map(|key| key.map(VectorKey::from_le_bytes)).collect()
+        })
+    }
+
+    /// Keeps which texts the provider refuses, in place of those before.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn set_refused(&self, keys: &HashSet<VectorKey>) -> Result<()> {
+        if *keys == self.refused()? {
+            return Ok(());
+        }
+        self.write(|connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            transaction.execute("DELETE FROM refused", [])?;
+            for key in keys {
+                transaction
+                    .prepare_cached("INSERT INTO refused VALUES(?1)")?
+                    .execute([bytes_of(*key)])?;
+            }
+            count_write(&transaction)?;
+            transaction.commit()
         })
     }
 
@@ -215,14 +272,17 @@ impl VectorStore {
                 "INSERT OR IGNORE INTO meta VALUES('dimensions', ?1)",
                 [dimensions.to_string()],
             )?;
-            let mut statement =
-                transaction.prepare_cached("INSERT OR REPLACE INTO vectors VALUES(?1, ?2)")?;
+            let mut statement = transaction.prepare_cached(
+                "INSERT INTO vectors(key, data) VALUES(?1, ?2)
+                     ON CONFLICT(key) DO UPDATE SET data = excluded.data",
+            )?;
             for (key, packed) in vectors {
                 let mut data = packed.clone();
                 data.extend_from_slice(&key.to_le_bytes());
                 statement.execute(params![bytes_of(*key), seal(data)])?;
             }
             drop(statement);
+            count_write(&transaction)?;
             transaction.commit()
         })
     }
@@ -296,6 +356,7 @@ impl VectorStore {
                  DELETE FROM segments WHERE id NOT IN (SELECT id FROM temp.kept_segments);
                  DELETE FROM temp.kept;",
             )?;
+            count_write(&transaction)?;
             transaction.commit()?;
             connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
         })
@@ -330,17 +391,26 @@ impl VectorStore {
         })
     }
 
-    /// Reads; `nothing` if there is no file.
+    /// Lets go of the file, so that it can be removed anywhere. The next call opens it anew.
+    pub fn close(&self) {
+        *self.lock_connection() = None;
+    }
+
+    /// Reads; `nothing` if there is no file, or one that was damaged and is removed now.
     fn read<T>(
         &self,
         nothing: T,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T> {
-        let mut connection = self.lock_connection();
-        if connection.is_none() && !self.path.exists() {
+        let mut open = self.lock_connection();
+        if !self.path.exists() {
+            *open = None;
             return Ok(nothing);
         }
-        self.with(&mut connection, |connection| work(connection))
+        match self.with(&mut open, |connection| work(connection)) {
+            Err(StoreError::Damaged { .. }) => Ok(nothing),
+            result => result,
+        }
     }
 
     fn write<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T> {
@@ -349,22 +419,30 @@ impl VectorStore {
 
     fn with<T>(
         &self,
-        connection: &mut Option<Connection>,
+        open: &mut Option<Open>,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
     ) -> Result<T> {
-        // Somebody may have removed the file; what is open is then read by nobody else.
-        if !self.path.exists() {
-            *connection = None;
-        }
-        let opened = match connection.take() {
-            Some(open) => Ok(open),
-            None => self.open(),
+        // Somebody may have removed the file, or put another in its place; what is open is then read by nobody else.
+        let is_same =
+            |open: &Open| open.identity.is_some() && open.identity == identity(&self.path);
+        let opened = match open.take().filter(is_same) {
+            Some(known) => Ok(known),
+            None => {
+                self.open().map(|connection| Open { connection, identity: identity(&self.path) })
+            }
         };
-        let done = opened.and_then(|open| work(connection.insert(open)));
+        let done = opened.and_then(|opened| work(&mut open.insert(opened).connection));
         done.map_err(|error| {
-            let error = StoreError::from_sqlite(&self.path, &error);
+            let error = match StoreError::from_sqlite(&self.path, &error) {
+                // A later version's, which paid for it.
+                StoreError::Damaged { path, .. } if version_of(&path) > FORMAT_VERSION => {
+                    let (found, supported) = (version_of(&path), FORMAT_VERSION);
+                    StoreError::Format { path, found, supported }
+                }
+                error => error,
+            };
             if matches!(error, StoreError::Damaged { .. }) {
-                *connection = None;
+                *open = None;
                 remove(&self.path);
             }
             error
@@ -387,7 +465,10 @@ impl VectorStore {
         let version: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         if version == 0 {
             transaction.execute_batch(CREATE)?;
-            transaction.execute("INSERT INTO meta VALUES('model', ?1)", [&self.model])?;
+            transaction.execute(
+                "INSERT INTO meta VALUES('model', ?1), ('uuid', ?2)",
+                [&self.model, &new_identity(&self.path)],
+            )?;
             transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
             transaction.pragma_update(None, "user_version", FORMAT_VERSION)?;
         } else {
@@ -404,13 +485,51 @@ impl VectorStore {
         Ok(connection)
     }
 
-    fn lock_connection(&self) -> MutexGuard<'_, Option<Connection>> {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_connection(&self) -> MutexGuard<'_, Option<Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 fn bytes_of(key: VectorKey) -> [u8; 16] {
     key.to_le_bytes()
+}
+
+/// The models in `folder` whose meta data pass `test`, which is told what keys there are.
+fn named(folder: &Path, test: impl Fn(&dyn Fn(&str) -> bool) -> bool) -> Vec<String> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut models: Vec<String> = files(folder)
+        .into_iter()
+        .filter_map(|path| {
+            let connection = Connection::open_with_flags(path, flags).ok()?;
+            let get = |key: &str| -> Option<String> {
+                let sql = "SELECT value FROM meta WHERE key = ?1";
+                connection.query_row(sql, [key], |row| row.get(0)).ok()
+            };
+            test(&|key| get(key).is_some()).then(|| get("model")).flatten()
+        })
+        .collect();
+    models.sort();
+    models
+}
+
+/// Says that something was written.
+fn count_write(connection: &Connection) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO meta VALUES('writes', '1')
+             ON CONFLICT(key) DO UPDATE SET value = (CAST(value AS INTEGER) + 1) || ''",
+        )?
+        .execute([])
+        .map(|_| ())
+}
+
+/// The format of a file; 0 if it has none.
+fn version_of(path: &Path) -> i64 {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags);
+    connection
+        .and_then(|open| open.query_row("PRAGMA user_version", [], |row| row.get(0)))
+        .unwrap_or(0)
 }
 
 /// The databases of vectors in `folder`.
@@ -424,7 +543,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn remove(path: &Path) {
-    for suffix in ["", "-wal", "-shm"] {
+    // The log goes first: it must not be taken for that of a file that comes next.
+    for suffix in ["-wal", "-shm", ""] {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);
         // What cannot be removed is noticed by whoever opens it.
@@ -471,9 +591,35 @@ mod tests {
         b.set_complete().unwrap();
         assert_eq!(VectorStore::complete_models(folder.path()), ["b"]);
         assert_eq!(found(&a, &[1]), [(0, vec![1])]);
-        b.remove_others(folder.path());
+        b.remove_old(folder.path());
+        assert_eq!(found(&a, &[1]), [(0, vec![1])], "somebody may use it");
+        a.close();
+        let old = std::time::SystemTime::now() - 2 * UNUSED;
+        fs::File::options().write(true).open(&a.path).unwrap().set_modified(old).unwrap();
+        b.remove_old(folder.path());
         assert_eq!(found(&a, &[1]), []);
         assert_eq!(found(&b, &[1]), [(0, vec![2])]);
+    }
+
+    #[test]
+    fn every_write_is_another_generation_and_so_is_another_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = VectorStore::new(folder.path(), "a");
+        let other = VectorStore::new(folder.path(), "a");
+        let mut seen = HashSet::from([store.generation().unwrap()]);
+        store.put(&[(1, vec![1])], 1).unwrap();
+        assert!(seen.insert(other.generation().unwrap()));
+        store.put(&[(2, vec![1])], 1).unwrap();
+        assert!(seen.insert(store.generation().unwrap()));
+        store.retain(&[1], &[]).unwrap();
+        assert!(seen.insert(store.generation().unwrap()));
+        store.set_refused(&HashSet::from([9])).unwrap();
+        assert!(seen.insert(other.generation().unwrap()));
+        assert_eq!(other.refused().unwrap(), HashSet::from([9]));
+        VectorStore::remove_all(folder.path());
+        assert_eq!(found(&other, &[1]), [], "the file that is open is gone");
+        other.put(&[(1, vec![1])], 1).unwrap();
+        assert!(seen.insert(store.generation().unwrap()));
     }
 
     #[test]
@@ -510,8 +656,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = VectorStore::new(folder.path(), "a");
         fs::write(&store.path, vec![7; 8192]).unwrap();
-        assert_eq!(store.n_vectors().unwrap_err().code(), "INDEX_DAMAGED");
         assert_eq!(store.n_vectors().unwrap(), 0);
+        assert!(!store.path.exists());
         store.put(&[(1, vec![1])], 1).unwrap();
         assert_eq!(found(&store, &[1]), [(0, vec![1])]);
     }

@@ -4,7 +4,7 @@
 //! how much of every vector is the same, and what is the same says nothing. A chunk without a vector scores 0. Sums are
 //! exact in any order, so the result does not depend on segments.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::top::Top;
@@ -56,6 +56,7 @@ impl DenseIndex {
     ) -> store::Result<Self> {
         let dimensions = store.dimensions()?.unwrap_or(0);
         let read_at = store.generation()?;
+        let refused = store.refused()?;
         let before = before.filter(|before| before.dimensions == dimensions);
         let mut columns = Vec::with_capacity(keys.len());
         let mut known = HashMap::new();
@@ -80,14 +81,24 @@ impl DenseIndex {
             n_texts: 0,
             n_missing: 0,
         };
-        index.centre(snapshot, static_columns);
+        index.centre(snapshot, static_columns, (keys, &refused));
         Ok(index)
     }
 
-    fn centre(&mut self, snapshot: &Snapshot, static_columns: &[Arc<Columns>]) {
+    /// `keys` of each segment; `refused` will never have a vector.
+    fn centre(
+        &mut self,
+        snapshot: &Snapshot,
+        static_columns: &[Arc<Columns>],
+        (keys, refused): (&[Arc<Vec<VectorKey>>], &HashSet<VectorKey>),
+    ) {
         let mut sum = vec![0i64; self.dimensions];
         let mut n = 0usize;
         for_each_vector(snapshot, static_columns, |_, segment, vector| {
+            let key = keys[segment][vector];
+            if key == 0 || refused.contains(&key) {
+                return;
+            }
             self.n_texts += 1;
             let Some((scale, values)) = self.columns[segment].vector(vector, self.dimensions)
             else {

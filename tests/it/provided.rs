@@ -10,7 +10,7 @@ use sextant::embed::provider::{
 use sextant::engine::{Engine, Outcome, SearchRequest, SearchResponse, Strategy};
 use sextant::task::CancelToken;
 
-use crate::support::{Place, ask, code_of, codes, options, search, sync};
+use crate::support::{Place, ask, code_of, codes, options, search, sync, sync_and_search};
 
 /// A model that knows words: texts that share words are near.
 #[derive(Debug)]
@@ -221,9 +221,13 @@ fn a_refused_text_fails_alone_and_is_asked_for_again() {
     assert_eq!(codes(&report.degraded), ["TEXTS_REFUSED"]);
     assert!(report.degraded[0].message.contains("kettle.py (it is not liked)"));
     check_first(&by_meaning(&engine, "horses fields"), "wagon.py");
+    // Nothing more is to come, and who asks again is told the same without a further request.
     let response = search(&engine, &ask("boiling water"));
-    assert_eq!(codes(&response.degraded), ["EMBEDDINGS_INCOMPLETE"]);
+    assert!(response.degraded.is_empty(), "{:?}", response.degraded);
     check_first(&response, "kettle.py");
+    let n_asked = words.n_documents();
+    sync_and_search(&engine, "horses").unwrap();
+    assert_eq!(words.n_documents(), n_asked);
     words.change(|state| state.refused = None);
     assert_eq!(sync(&engine).texts_embedded, 1);
     check_first(&by_meaning(&engine, "boiling water"), "kettle.py");
@@ -248,7 +252,7 @@ fn another_model_takes_over_once_it_is_complete() {
     assert_eq!(n_files(), 3, "the index and two models");
     new.change(|state| state.fails_after = None);
     assert_eq!(sync(&engine).texts_embedded, 1);
-    assert_eq!(n_files(), 2);
+    assert_eq!(n_files(), 3, "another program may still use the old one");
     check_first(&by_meaning(&engine, "iron harbour"), "anchor.py");
 }
 
@@ -374,4 +378,61 @@ fn every_root_of_a_search_is_ranked_as_if_embedded_anew() {
         }
     }
     assert!(seen.len() > 8);
+}
+
+#[test]
+fn a_damaged_file_of_vectors_costs_the_vectors_and_nothing_else() {
+    let place = tree();
+    let words = Words::new("words", 64);
+    sync(&open(&place, &words));
+    let vectors = || {
+        let names = std::fs::read_dir(&place.storage).unwrap().flatten().map(|entry| entry.path());
+        let is_it = |path: &std::path::PathBuf| {
+            path.extension().is_some_and(|x| x == "db") && !path.ends_with("index.db")
+        };
+        names.into_iter().find(is_it).unwrap()
+    };
+    std::fs::write(vectors(), vec![7; 8192]).unwrap();
+    let engine = open(&place, &words);
+    let response = search(&engine, &ask("boiling water"));
+    check_first(&response, "kettle.py");
+    assert_eq!(codes(&response.degraded), ["EMBEDDINGS_INCOMPLETE"]);
+    assert!(place.set_aside().is_empty(), "the index is not damaged");
+    let report = sync(&engine);
+    assert_eq!((report.texts_reused, report.texts_pending), (4, 0));
+    check_first(&by_meaning(&engine, "iron harbour"), "anchor.py");
+}
+
+#[test]
+fn an_index_that_is_built_anew_never_gets_the_vectors_of_the_old_one() {
+    let place = tree();
+    let words = Words::new("words", 64);
+    let engine = open(&place, &words);
+    sync(&engine);
+    check_first(&by_meaning(&engine, "iron harbour"), "anchor.py");
+    // The same numbers of segments and states, of other texts in another order.
+    place.remove("anchor.py");
+    place.write("a_new.py", "def first():\n    \"\"\"sailors sing\"\"\"\n");
+    for suffix in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(place.storage.join(format!("index.db{suffix}")));
+    }
+    sync(&engine);
+    check_first(&by_meaning(&engine, "sailors sing"), "a_new.py");
+    check_first(&by_meaning(&engine, "whistles copper"), "kettle.py");
+}
+
+#[test]
+fn an_empty_workspace_is_not_complete() {
+    let place = Place::new(&[]);
+    let words = Words::new("words", 64);
+    let engine = open(&place, &words);
+    sync(&engine);
+    place.write("kettle.py", "def kettle():\n    \"\"\"boiling water\"\"\"\n");
+    words.change(|state| state.fails_after = Some(0));
+    sync(&engine);
+    let response = search(&engine, &ask("boiling water"));
+    assert_eq!(
+        (response.strategy, codes(&response.degraded)),
+        ("hybrid", vec!["EMBEDDINGS_INCOMPLETE"])
+    );
 }
