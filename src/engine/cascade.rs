@@ -53,6 +53,14 @@ impl Tries {
         self.has_asked_server = true;
     }
 
+    /// The reason of the first that neither answered nor looked in vain.
+    #[must_use]
+    pub fn first_not_searched(&self) -> Option<&str> {
+        let is_searched = |outcome| matches!(outcome, Outcome::Answered | Outcome::Empty);
+        let not = self.list.iter().find(|attempt| !is_searched(attempt.outcome));
+        not.map(|attempt| attempt.reason.as_str())
+    }
+
     fn has_failed(&self) -> bool {
         self.list.iter().any(|attempt| {
             matches!(attempt.outcome, Outcome::Failed | Outcome::TimedOut | Outcome::Cancelled)
@@ -105,12 +113,14 @@ impl Engine {
     ) -> Result<Answer, Error> {
         match search.question.request.strategy {
             Strategy::Auto => self.cascade(cancel, search, tries),
-            Strategy::Full => self.full(cancel, search, tries)?.ok_or_else(|| {
-                let why = tries.list.last().map(|tried| tried.reason.clone()).unwrap_or_default();
-                let why = format!("the workspace is too large for it ({why}); use auto");
-                Error::StrategyUnavailable { strategy: "full", why }
+            Strategy::Full => self.full(cancel, search, tries)?.map_err(|why| {
+                Error::StrategyUnavailable { strategy: "full", why: format!("{why}; use auto") }
             }),
             Strategy::Remote => match &self.remote_index() {
+                Some(_) if search.question.filter.has_kinds() => Err(Error::StrategyUnavailable {
+                    strategy: "remote",
+                    why: format!("{SERVER_KNOWS_NO_KINDS}; use auto"),
+                }),
                 Some(index) => self.remote_alone(cancel, search, tries, index),
                 None => Err(Error::StrategyUnavailable {
                     strategy: "remote",
@@ -142,7 +152,7 @@ impl Engine {
         } else if search.question.request.token_budget.is_none() {
             let reason = "the search has no token budget, which whole files are for";
             tries.add("full", Outcome::Skipped, reason, started);
-        } else if let Some(answer) = self.full(cancel, search, tries)? {
+        } else if let Ok(answer) = self.full(cancel, search, tries)? {
             return Ok(answer);
         }
         let first = if cascade.hybrid { Way::Hybrid } else { Way::Embeddings };
@@ -159,17 +169,21 @@ impl Engine {
                 tries.add("remote", Outcome::Skipped, "cascade.remote is off", started);
                 here(tries)
             }
+            Some(_) if search.question.filter.has_kinds() => {
+                tries.add("remote", Outcome::Skipped, SERVER_KNOWS_NO_KINDS, started);
+                here(tries)
+            }
             Some(index) => self.race(cancel, search, tries, index, here),
         }
     }
 
-    /// The whole workspace; `None` if it is not small.
+    /// The whole workspace, or why it is no answer.
     fn full(
         &self,
         cancel: &CancelToken,
         search: &Search<'_>,
         tries: &mut Tries,
-    ) -> Result<Option<Answer>, Error> {
+    ) -> Result<Result<Answer, String>, Error> {
         let started = Instant::now();
         let whole = self.read(|view, connection| {
             full::whole(cancel, view, connection, search.question, search.config)
@@ -180,11 +194,16 @@ impl Engine {
                 let tokens = shown.tokens;
                 let reason = format!("{n} files with {tokens} tokens: all of it");
                 tries.add("full", Outcome::Answered, reason, started);
-                Some(Answer { strategy: "full", shown, notices: Vec::new() })
+                Ok(Answer { strategy: "full", shown, notices: Vec::new() })
+            }
+            Whole::TooLarge(reason) => {
+                let why = format!("the workspace is too large for it ({reason})");
+                tries.add("full", Outcome::Skipped, reason, started);
+                Err(why)
             }
             Whole::Not(reason) => {
-                tries.add("full", Outcome::Skipped, reason, started);
-                None
+                tries.add("full", Outcome::Skipped, reason.clone(), started);
+                Err(reason)
             }
         })
     }
@@ -243,7 +262,8 @@ impl Engine {
             let mut since = started;
             for &way in ways {
                 cancel.check()?;
-                if !walk.may(way, snapshot.files.len(), since) {
+                let n_files = only.as_ref().map_or(snapshot.files.len(), HashSet::len);
+                if !walk.may(way, n_files, since) {
                     continue;
                 }
                 let found = local::find(cancel, place, search.question, way, vectors)?;
@@ -251,13 +271,13 @@ impl Engine {
                 let n_ranked = found.ranked.len();
                 if walk.answers(way, found.has_vector, n_ranked, since) {
                     walk.notices.extend(found.notice.map(Degradation::from));
-                    let notices = walk.finish(way, n_ranked > 0 && shown.hits.is_empty());
+                    let notices = walk.finish(Some(way), n_ranked > 0 && shown.hits.is_empty());
                     return Ok(Answer { strategy: way.name(), shown, notices });
                 }
                 since = Instant::now();
             }
             let strategy = ways.first().map_or("hybrid", |way| way.name());
-            let notices = walk.finish_without();
+            let notices = walk.finish(None, false);
             Ok(Answer { strategy, shown: Shown::default(), notices })
         })
     }
@@ -281,23 +301,18 @@ impl Engine {
             Ok(vector) => Ok(Source::Provided(provider, vector)),
             Err(_) if cancel.is_cancelled() => Err(Error::Cancelled),
             Err(no_vector) => {
-                let instead = match settings.vector_db.fallback_to_keyword_search {
-                    _ if search.question.request.strategy == Strategy::Embeddings => {
-                        "ask again later or with another strategy"
-                    }
-                    true => "it is answered by words, ranked by the embedded model",
-                    false => {
-                        "vectorDb.fallbackToKeywordSearch is off, so it is not answered by words"
-                    }
-                };
+                // What answers instead is added once it is known.
                 let model = provider.embedder().model().id();
-                let message = format!("{model}: {}; {instead}", no_vector.reason);
+                let message = format!("{model}: {}", no_vector.reason);
                 notices.push(Degradation { code: "EMBEDDINGS_UNAVAILABLE", message });
                 Ok(Source::Failed(no_vector))
             }
         }
     }
 }
+
+/// Why a server is not asked for chunks of some kinds.
+const SERVER_KNOWS_NO_KINDS: &str = "the server knows no kinds; a kind was asked for";
 
 /// Why there are no vectors to search, if so.
 fn no_vectors(config: &Config) -> Option<&'static str> {
@@ -412,7 +427,13 @@ impl Walk<'_, '_> {
             matches!(self.search.question.request.strategy, Strategy::Auto | Strategy::Hybrid);
         let has_terms = !self.search.question.query.terms.is_empty();
         if by_vectors && !has_vector {
-            let reason = "the embedding model knows no word of the query";
+            let reason = match self.source {
+                Source::Provided(provider, _) => {
+                    let model = provider.embedder().model().id();
+                    format!("there is no vector of {model} that the query's can be compared with")
+                }
+                _ => "the embedded model knows no word of the query".to_owned(),
+            };
             self.has_failed = Some(true);
             let instead = match (is_chain, has_terms) {
                 (true, true) => "it was answered by its terms alone",
@@ -442,8 +463,40 @@ impl Walk<'_, '_> {
         true
     }
 
-    fn finish(mut self, way: Way, is_cut_to_nothing: bool) -> Vec<Degradation> {
-        if way == Way::CommonFiles {
+    /// Says what answers in place of a provider that failed; `None` if nothing does.
+    fn note_what_answers(&mut self, way: Option<Way>) {
+        if !matches!(self.source, Source::Failed(_)) {
+            return;
+        }
+        let notices = &mut self.notices;
+        let Some(notice) = notices.iter_mut().rfind(|it| it.code == "EMBEDDINGS_UNAVAILABLE")
+        else {
+            return;
+        };
+        let instead = match way {
+            Some(Way::Words) => "it is answered by words, ranked by the embedded model",
+            Some(Way::Hybrid | Way::Embeddings) => {
+                "it is answered by the vectors of the embedded model"
+            }
+            Some(Way::Text) => "it is answered by its characters alone",
+            None if self.search.question.request.strategy == Strategy::Embeddings => {
+                "ask again later or with another strategy"
+            }
+            Some(Way::CommonFiles) | None => "nothing else found anything",
+        };
+        let settings = &self.search.config.settings;
+        let is_chain =
+            matches!(self.search.question.request.strategy, Strategy::Auto | Strategy::Hybrid);
+        if is_chain && !settings.vector_db.fallback_to_keyword_search {
+            notice.message += "; vectorDb.fallbackToKeywordSearch is off, so words are not asked";
+        }
+        notice.message += "; ";
+        notice.message += instead;
+    }
+
+    fn finish(mut self, way: Option<Way>, is_cut_to_nothing: bool) -> Vec<Degradation> {
+        self.note_what_answers(way);
+        if way == Some(Way::CommonFiles) {
             let message = "nothing was found; these files tell what the project is".to_owned();
             self.notices.push(Degradation { code: "NOTHING_FOUND", message });
         }
@@ -452,10 +505,6 @@ impl Walk<'_, '_> {
                 "there are hits, but not a line of the best fits into tokenBudget".to_owned();
             self.notices.push(Degradation { code: "BUDGET_TOO_SMALL", message });
         }
-        self.notices
-    }
-
-    fn finish_without(self) -> Vec<Degradation> {
         self.notices
     }
 }

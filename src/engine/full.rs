@@ -21,7 +21,9 @@ use super::types::Hit;
 pub enum Whole {
     /// Every file.
     Shown(Shown),
-    /// Too large, or nothing; why.
+    /// Too much of it; how much.
+    TooLarge(String),
+    /// Whole files are no answer to this question; why.
     Not(String),
 }
 
@@ -53,21 +55,26 @@ pub fn whole(
     if files.len() >= cascade.full_max_files {
         let n = files.len();
         let reason = format!("{n} files; fewer than {} are small", cascade.full_max_files);
-        return Ok(Whole::Not(reason));
+        return Ok(Whole::TooLarge(reason));
     }
     if question.filter.has_kinds() {
         return Ok(Whole::Not("whole files are of no kind; a kind was asked for".into()));
     }
+    // Each file is a hit, and all of them or none: some would not be the whole.
+    if let Some(limit) = question.request.limit.filter(|limit| *limit < files.len()) {
+        let n = files.len();
+        return Ok(Whole::Not(format!("{n} files; limit is {limit}")));
+    }
     // What is true of all files is no news until one of them changes.
     let is_all = question.filter.is_open();
     if is_all && view.least_tokens() >= max_tokens {
-        return Ok(Whole::Not(format!("{max_tokens} tokens or more, as counted before")));
+        return Ok(Whole::TooLarge(format!("{max_tokens} tokens or more, as counted before")));
     }
     let too_many = || {
         if is_all {
             view.note_tokens(max_tokens);
         }
-        Ok(Whole::Not(format!("{max_tokens} tokens or more")))
+        Ok(Whole::TooLarge(format!("{max_tokens} tokens or more")))
     };
     let counter = TokenCounter::new();
     let mut taker = Taker::new(question.request.token_budget);

@@ -112,10 +112,10 @@ pub fn find(
             (lists, if reranked == 0 { Vectors::None } else { vectors })
         }
         Way::Text => {
-            let limit = constants.candidates.max(limit);
+            let pool = constants.candidates.max(limit);
             let at = (snapshot, connection);
             let text = &question.query.text;
-            let list = strategy::literal::find(cancel, at, text, &question.filter, limit)?
+            let list = strategy::literal::find(cancel, at, text, &question.filter, pool)?
                 .ok_or(Error::Cancelled)?;
             let weights = Weights { vector: 0.0, text: 1.0 };
             return ranked(place, question, list, weights, limit);

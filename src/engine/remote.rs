@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::query::filter::Filter;
 use crate::remote::{
-    self, FileRef, Folder, Found, IndexedFiles, LocalError, LocalHit, LocalPart, LocalSearch,
+    self, FileRef, Folder, Found, Gate, IndexedFiles, LocalError, LocalHit, LocalPart, LocalSearch,
     MergedHit, RemoteIndex, RemoteLimits, RemoteQuery,
 };
 use crate::span::LineRange;
@@ -33,6 +33,20 @@ struct Asked {
     answer: Option<Answer>,
     outcome: Outcome,
     reason: String,
+    /// What a person should know where there is no answer.
+    notices: Vec<Degradation>,
+}
+
+impl Asked {
+    /// The server was not asked, or did not answer.
+    fn without(outcome: Outcome, reason: String) -> Self {
+        let mut notices = Vec::new();
+        if outcome == Outcome::Failed {
+            let message = format!("the index on the server could not be asked: {reason}");
+            notices.push(Degradation { code: "REMOTE_INDEX_UNAVAILABLE", message });
+        }
+        Self { answer: None, outcome, reason, notices }
+    }
 }
 
 impl Engine {
@@ -63,10 +77,23 @@ impl Engine {
                     let _ = sender.send(self.ask_server(&asking, search, index));
                 },
             );
+            let with = |notices: Vec<Degradation>, answer: Answer| Answer {
+                notices: notices.into_iter().chain(answer.notices).collect(),
+                ..answer
+            };
+            // What a server says of an answer without hits is not true of the search here, which answers for all files.
+            let note = |asked: Asked, tries: &mut Tries| {
+                let Asked { answer, outcome, reason, notices } = asked;
+                tries.add("remote", outcome, reason, started);
+                let notices = if outcome == Outcome::Failed { notices } else { Vec::new() };
+                answer.ok_or(notices)
+            };
             if let Err(error) = spawned {
                 let reason = format!("the system gives no thread: {error}");
-                tries.add("remote", Outcome::Failed, reason, started);
-                return here(tries);
+                return match note(Asked::without(Outcome::Failed, reason), tries) {
+                    Ok(answer) => Ok(answer),
+                    Err(notices) => Ok(with(notices, here(tries)?)),
+                };
             }
             let wait = |until: Option<Instant>| loop {
                 match receiver.recv_timeout(INTERVAL) {
@@ -80,15 +107,10 @@ impl Engine {
                     }
                 }
             };
-            let note = |asked: Result<Asked, Error>, tries: &mut Tries| -> Result<_, Error> {
-                let Asked { answer, outcome, reason } = asked?;
-                tries.add("remote", outcome, reason, started);
-                Ok(answer)
-            };
             if let Some(asked) = wait(Some(started + patience)) {
-                return match note(asked, tries)? {
-                    Some(answer) => Ok(answer),
-                    None => here(tries),
+                return match note(asked?, tries) {
+                    Ok(answer) => Ok(answer),
+                    Err(notices) => Ok(with(notices, here(tries)?)),
                 };
             }
             cancel.check()?;
@@ -106,12 +128,19 @@ impl Engine {
                 return answer;
             }
             // Nothing here: what the server still says is better than nothing.
-            let late = match wait(None) {
-                Some(asked) => note(asked, tries)?,
-                None => None,
+            let late = wait(None);
+            cancel.check()?;
+            let Some(late) = late.transpose()? else {
+                tries.append(own);
+                return answer;
             };
+            // The last that was tried is the one that answers.
+            if late.answer.is_some() {
+                tries.append(std::mem::take(&mut own));
+            }
+            let late = note(late, tries);
             tries.append(own);
-            late.map_or(answer, Ok)
+            late.or_else(|notices| Ok(with(notices, answer?)))
         })
     }
 
@@ -128,16 +157,14 @@ impl Engine {
     ) -> Result<Answer, Error> {
         let started = Instant::now();
         tries.ask_server();
-        let Asked { answer, outcome, reason } = self.ask_server(cancel, search, index)?;
+        let Asked { answer, outcome, reason, notices } = self.ask_server(cancel, search, index)?;
         let why = format!("{reason}; use auto");
         tries.add("remote", outcome, reason, started);
         match (answer, outcome) {
             (Some(answer), _) => Ok(answer),
-            (None, Outcome::Empty) => Ok(Answer {
-                strategy: "remote",
-                shown: Taker::new(None).finish(),
-                notices: Vec::new(),
-            }),
+            (None, Outcome::Empty) => {
+                Ok(Answer { strategy: "remote", shown: Taker::new(None).finish(), notices })
+            }
             (None, _) => Err(Error::StrategyUnavailable { strategy: "remote", why }),
         }
     }
@@ -175,10 +202,7 @@ impl Engine {
         let outcome = match remote::search(cancel, &question, &here) {
             Ok(outcome) => outcome,
             Err(_) if cancel.is_cancelled() => return Err(Error::Cancelled),
-            Err(reason) => {
-                let reason = reason.to_string();
-                return Ok(Asked { answer: None, outcome: Outcome::Skipped, reason });
-            }
+            Err(reason) => return Ok(Asked::without(outcome_of(reason.gate), reason.to_string())),
         };
         let report = &outcome.report;
         let local = match &report.local {
@@ -191,20 +215,34 @@ impl Engine {
             report.searched.join(", "),
             report.n_changed
         );
-        if outcome.hits.is_empty() {
-            return Ok(Asked { answer: None, outcome: Outcome::Empty, reason });
-        }
         let notices = outcome
             .warnings
             .into_iter()
             .map(|warning| Degradation { code: warning.code, message: warning.message })
             .collect();
+        if outcome.hits.is_empty() {
+            return Ok(Asked { answer: None, outcome: Outcome::Empty, reason, notices });
+        }
         let mut taker = Taker::new(search.question.request.token_budget);
         for hit in outcome.hits {
             taker.add(files.hit(&roots, hit));
         }
         let answer = Answer { strategy: "remote", shown: taker.finish(), notices };
-        Ok(Asked { answer: Some(answer), outcome: Outcome::Answered, reason })
+        let outcome = Outcome::Answered;
+        Ok(Asked { answer: Some(answer), outcome, reason, notices: Vec::new() })
+    }
+}
+
+/// What it comes to that a gate is closed: whether something is wrong, or all is as it was set.
+fn outcome_of(gate: Gate) -> Outcome {
+    match gate {
+        Gate::NotAuthorized
+        | Gate::StatusUnknown
+        | Gate::IndexingFailed
+        | Gate::DiffUnknown
+        | Gate::SearchFailed => Outcome::Failed,
+        Gate::Cancelled => Outcome::Cancelled,
+        _ => Outcome::Skipped,
     }
 }
 
@@ -352,8 +390,12 @@ impl Here<'_> {
                 .map_err(|bad| failed(bad.into()))?,
         };
         let search = Search { question: &question, config: self.search.config, only: Some(&only) };
-        let answer =
-            self.engine.local(cancel, &search, &mut Tries::default(), &[way]).map_err(failed)?;
+        let mut tries = Tries::default();
+        let answer = self.engine.local(cancel, &search, &mut tries, &[way]).map_err(failed)?;
+        // Files that were not looked at must not pass for files without hits.
+        if let Some(reason) = tries.first_not_searched() {
+            return Err(LocalError::Failed { reason: reason.to_owned() });
+        }
         if let Some(notice) =
             answer.notices.iter().find(|notice| notice.code == "EMBEDDINGS_UNAVAILABLE")
         {

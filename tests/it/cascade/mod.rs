@@ -7,7 +7,9 @@ mod whole;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use sextant::engine::{Engine, Outcome, Parts, SearchRequest, SearchResponse, Strategy};
+use sextant::engine::{
+    Degradation, Engine, Outcome, Parts, SearchRequest, SearchResponse, Strategy,
+};
 use sextant::token::TokenCounter;
 
 use crate::provided::Words;
@@ -133,6 +135,18 @@ fn what_is_not_found_by_words_is_found_as_it_stands_or_else_the_common_files_are
 }
 
 #[test]
+fn no_more_hits_than_the_limit_are_found_as_they_stand() {
+    let place = Place::new(&[]);
+    for at in 0..9 {
+        place.write(&format!("f{at}.js"), format!("const f{at} = () => {at}\n"));
+    }
+    let engine = place.index();
+    let request = SearchRequest { limit: Some(2), strategy: Strategy::Tfidf, ..ask("=>") };
+    let response = search(&engine, &request);
+    assert_eq!((response.strategy, response.hits.len()), ("text", 2), "{:?}", response.tried);
+}
+
+#[test]
 fn where_a_provider_fails_and_words_find_nothing_the_embedded_vectors_answer() {
     let place = tree();
     let words = Words::new("words", 32);
@@ -146,6 +160,20 @@ fn where_a_provider_fails_and_words_find_nothing_the_embedded_vectors_answer() {
     assert_eq!(response.strategy, "embeddings");
     assert_eq!(paths(&response)[0], "src/anchor.py");
     assert_eq!(tried(&response, "tfidf").outcome, Outcome::Empty);
+    let instead = |response: &SearchResponse| {
+        let is_it = |told: &&Degradation| told.code == "EMBEDDINGS_UNAVAILABLE";
+        response.degraded.iter().find(is_it).unwrap().message.clone()
+    };
+    let by_vectors = "answered by the vectors of the embedded model";
+    assert!(instead(&response).ends_with(by_vectors), "{}", instead(&response));
+    configure(&engine, &[quick, ("vectorDb.fallbackToKeywordSearch", &false)]);
+    let response = search(&engine, &ask(meaning));
+    assert_eq!(response.strategy, "embeddings");
+    let message = instead(&response);
+    assert!(
+        message.contains("so words are not asked") && message.ends_with(by_vectors),
+        "{message}"
+    );
     configure(&engine, &[quick, ("cascade.fallbackVectors", &false)]);
     let response = search(&engine, &ask(meaning));
     check_off(&response, "embeddings", "cascade.fallbackVectors");

@@ -140,6 +140,51 @@ fn files_that_changed_here_are_answered_from_here() {
 }
 
 #[test]
+fn changed_files_that_no_way_searches_are_not_taken_for_files_without_hits() {
+    let hosted = Hosted::new();
+    hosted.place.write("src/b.py", "def lantern_b():\n    return 'changed'\n");
+    let engine = hosted.open(&[]);
+    let ask_with = |settings: &[(&str, &dyn AsSetting)]| {
+        configure(&engine, settings);
+        let response = search(&engine, &ask("lantern"));
+        assert_eq!(response.strategy, "remote");
+        response
+    };
+    for without in ["vectorDb.enabled", "cascade.embeddings"] {
+        let response = ask_with(&[(without, &false)]);
+        let reason = &tried(&response, "remote").reason;
+        assert!(reason.contains("searched here by: words"), "{without}: {reason}");
+        assert!(response.hits.iter().any(|hit| hit.text.contains("'changed'")), "{without}");
+    }
+    let response = ask_with(&[("vectorDb.enabled", &false), ("cascade.tfidf", &false)]);
+    assert_eq!(codes(&response.degraded), ["REMOTE_INDEX_BEHIND"]);
+    assert!(tried(&response, "remote").reason.contains("cascade.tfidf is off"));
+    // Nothing was found is no reason to say less.
+    hosted.finds(&[]);
+    hosted.place.write("src/b.py", "def other():\n    return 'changed'\n");
+    sync(&engine);
+    let request = SearchRequest { strategy: Strategy::Remote, ..ask("lantern") };
+    configure(&engine, &[("vectorDb.enabled", &false), ("cascade.tfidfMaxFiles", &1)]);
+    let response = search(&engine, &request);
+    assert_eq!((response.hits.len(), codes(&response.degraded).len()), (0, 0), "{response:?}");
+}
+
+#[test]
+fn a_server_is_not_asked_for_chunks_of_a_kind() {
+    let hosted = Hosted::new();
+    let engine = hosted.open(&[]);
+    let request = SearchRequest { kinds: vec!["function".into()], ..ask("lantern") };
+    let response = search(&engine, &request);
+    check_local(&response, Outcome::Skipped, "the server knows no kinds");
+    assert!(response.hits.iter().all(|hit| hit.kind == "function"));
+    let request = SearchRequest { strategy: Strategy::Remote, ..request };
+    let refused = engine.search(&CancelToken::new(), &request);
+    assert!(refused.as_ref().unwrap_err().to_string().contains("knows no kinds"));
+    assert_eq!(code_of(refused), "STRATEGY_UNAVAILABLE");
+    assert_eq!(hosted.n_searches(), 0);
+}
+
+#[test]
 fn with_too_many_changes_the_server_is_not_asked() {
     let hosted = Hosted::new();
     hosted.place.write("src/b.py", "def lantern_b():\n    return 'changed'\n");
@@ -163,15 +208,19 @@ fn where_the_server_cannot_answer_the_search_here_does_and_the_reason_is_told() 
     let engine = hosted.open(&[("cascade.instantIndexWait", &0)]);
     let with = |status: Reply, outcome: Outcome, reason: &str| {
         hosted.server.on(STATUS, &[status]);
-        check_local(&search(&engine, &ask("lantern")), outcome, reason);
+        let response = search(&engine, &ask("lantern"));
+        check_local(&response, outcome, reason);
+        let expected: &[&str] =
+            if outcome == Outcome::Failed { &["REMOTE_INDEX_UNAVAILABLE"] } else { &[] };
+        assert_eq!(codes(&response.degraded), expected, "{:?}", response.degraded);
     };
     with(state("building"), Outcome::Skipped, "still indexing");
-    with(refuses(401), Outcome::Skipped, "401");
+    with(refuses(401), Outcome::Failed, "401");
     with(refuses(404), Outcome::Skipped, "does not know it");
-    with(Reply::Says(200, "no".into()), Outcome::Skipped, "not json");
+    with(Reply::Says(200, "no".into()), Outcome::Failed, "not json");
     assert_eq!(hosted.n_searches(), 0);
     hosted.server.on(SEARCH, &[refuses(500)]);
-    with(ready(Some(&hosted.commit())), Outcome::Skipped, "500");
+    with(ready(Some(&hosted.commit())), Outcome::Failed, "500");
     hosted.finds(&[]);
     with(ready(Some(&hosted.commit())), Outcome::Empty, REPOSITORY);
     // No repository at all.

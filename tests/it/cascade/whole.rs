@@ -25,17 +25,20 @@ fn n_tokens(place: &Place) -> usize {
 }
 
 fn with_budget(engine: &Engine, budget: usize) -> SearchResponse {
-    search(engine, &SearchRequest { token_budget: Some(budget), ..ask("anything at all") })
+    search(
+        engine,
+        &SearchRequest { token_budget: Some(budget), limit: None, ..ask("anything at all") },
+    )
 }
 
 #[test]
 fn a_small_workspace_is_shown_whole_by_path_whatever_is_asked() {
     let place = Place::new(FILES);
     let engine = place.index();
-    let request = SearchRequest { limit: Some(1), token_budget: Some(5000), ..ask("zeppelin") };
+    let request = SearchRequest { limit: Some(3), token_budget: Some(5000), ..ask("zeppelin") };
     let response = search(&engine, &request);
     assert_eq!((response.strategy, response.omitted_hits), ("full", 0));
-    assert_eq!(paths(&response), ["a.py", "b/second.py", "c/third.md"], "never cut to a number");
+    assert_eq!(paths(&response), ["a.py", "b/second.py", "c/third.md"]);
     for hit in &response.hits {
         let text = fs::read_to_string(place.root.join(&hit.path)).unwrap();
         assert_eq!(hit.text, text.trim_end_matches('\n'));
@@ -50,6 +53,34 @@ fn a_small_workspace_is_shown_whole_by_path_whatever_is_asked() {
     let request =
         SearchRequest { paths: Vec::new(), languages: vec!["markdown".into()], ..request };
     assert_eq!(paths(&search(&engine, &request)), ["c/third.md"]);
+}
+
+#[test]
+fn who_asks_for_it_alone_is_told_what_exactly_stands_in_the_way() {
+    let place = Place::new(FILES);
+    let engine = place.index();
+    let why = |request: SearchRequest| {
+        let request = SearchRequest { strategy: Strategy::Full, ..request };
+        engine.search(&CancelToken::new(), &request).unwrap_err().to_string()
+    };
+    let limited = SearchRequest { limit: Some(2), ..ask("second") };
+    let of_kind = SearchRequest { kinds: vec!["function".into()], ..ask("second") };
+    let nowhere = SearchRequest { paths: vec!["zeppelin".into()], ..ask("second") };
+    let cramped = SearchRequest { token_budget: Some(3), ..ask("second") };
+    for (request, expected, is_large) in [
+        (limited.clone(), "3 files; limit is 2", false),
+        (of_kind, "a kind was asked for", false),
+        (nowhere, "no file that the filters allow", false),
+        (cramped, "4 tokens or more", true),
+    ] {
+        let message = why(request);
+        assert!(message.contains(expected), "{message}");
+        assert_eq!(message.contains("too large"), is_large, "{message}");
+    }
+    // A number of hits is kept, whoever answers.
+    let response = search(&engine, &SearchRequest { token_budget: Some(5000), ..limited });
+    assert_ne!(response.strategy, "full");
+    assert!(response.hits.len() <= 2);
 }
 
 #[test]
@@ -113,15 +144,19 @@ fn what_was_found_too_large_is_not_counted_again_until_something_changes() {
     }
     let engine = place.index();
     let reason = |engine: &Engine, query: &str, budget: usize| {
-        let request = SearchRequest { token_budget: Some(budget), ..ask(query) };
+        let request = SearchRequest { token_budget: Some(budget), limit: None, ..ask(query) };
         tried(&search(engine, &request), "full").reason.clone()
     };
     assert_eq!(reason(&engine, "one", 40_000), "32000 tokens or more");
     assert_eq!(reason(&engine, "two", 40_000), "32000 tokens or more, as counted before");
     assert_eq!(reason(&engine, "three", 9_000), "9001 tokens or more, as counted before");
     // What a filter leaves is another matter.
-    let few =
-        SearchRequest { token_budget: Some(9_000), paths: vec!["f00.py".into()], ..ask("four") };
+    let few = SearchRequest {
+        token_budget: Some(9_000),
+        limit: None,
+        paths: vec!["f00.py".into()],
+        ..ask("four")
+    };
     assert_eq!(search(&engine, &few).strategy, "full");
     for at in 1..60 {
         place.remove(&format!("f{at:02}.py"));
