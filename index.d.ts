@@ -600,6 +600,8 @@ export interface RenderedContext {
   rendered: number
   /** Hits that the token budget left out. */
   omitted: number
+  /** Lines that the only block lost to the token budget. */
+  cutLines: number
 }
 
 /** One part of a hit's score. */

@@ -23,6 +23,8 @@ pub struct RenderedContext {
     pub rendered: f64,
     /// Hits that the token budget left out.
     pub omitted: f64,
+    /// Lines that the only block lost to the token budget.
+    pub cut_lines: f64,
 }
 
 /// A hit, as far as a prompt shows it.
@@ -71,12 +73,15 @@ fn render(
             .map(|given| given.whole_number(&(0..=1_000_000)))
             .transpose()?,
     };
-    let has_roots = hits.windows(2).any(|pair| pair[0].root != pair[1].root);
+    let mut roots: Vec<&str> = hits.iter().map(|hit| hit.root.as_str()).collect();
+    roots.sort_unstable();
+    roots.dedup();
     let hits: Vec<RenderHit<'_>> = hits
         .iter()
         .map(|hit| RenderHit {
             path: &hit.path,
-            root_name: has_roots.then(|| hit.root.rsplit(['/', '\\']).next().unwrap_or(&hit.root)),
+            root: &hit.root,
+            root_name: (roots.len() > 1).then(|| render::root_name(&hit.root, &roots)),
             start_line: hit.lines.0,
             end_line: hit.lines.1,
             language: &hit.language,
@@ -91,6 +96,7 @@ fn render(
         tokens: rendered.tokens as f64,
         rendered: rendered.n_rendered as f64,
         omitted: rendered.n_omitted as f64,
+        cut_lines: rendered.n_cut_lines as f64,
     })
 }
 

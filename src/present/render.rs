@@ -22,7 +22,9 @@ const MIN_FENCE: usize = 3;
 pub struct RenderHit<'a> {
     /// Relative to its root, with `/` between its parts.
     pub path: &'a str,
-    /// Name of its root, written before the path; `None` where there is but one root.
+    /// Path of its root; hits of one path in two roots are of two files.
+    pub root: &'a str,
+    /// What is written of its root before the path ([`root_name`]); `None` where there is but one root.
     pub root_name: Option<&'a str>,
     /// 1-based.
     pub start_line: u32,
@@ -73,6 +75,21 @@ pub struct Rendered {
     pub n_cut_lines: usize,
 }
 
+/// The shortest ending of `root`, in whole names, that none of the other `roots` has; all of it if there is none.
+#[must_use]
+pub fn root_name<'a>(root: &'a str, roots: &[&str]) -> &'a str {
+    const SEPARATORS: [char; 2] = ['/', '\\'];
+    let bare = root.trim_end_matches(SEPARATORS);
+    let has_ending = |other: &str, ending: &str| {
+        let before = other.trim_end_matches(SEPARATORS).strip_suffix(ending);
+        before.is_some_and(|before| before.is_empty() || before.ends_with(SEPARATORS))
+    };
+    let endings = bare.rmatch_indices(SEPARATORS).map(|(at, _)| &bare[at + 1..]);
+    let is_of_this_alone =
+        |ending: &&str| !roots.iter().any(|&other| other != root && has_ending(other, ending));
+    endings.filter(|ending| !ending.is_empty()).find(is_of_this_alone).unwrap_or(root)
+}
+
 /// Renders `hits`, which are ordered best first.
 #[must_use]
 pub fn render(hits: &[RenderHit<'_>], options: &RenderOptions) -> Rendered {
@@ -121,7 +138,7 @@ pub fn render(hits: &[RenderHit<'_>], options: &RenderOptions) -> Rendered {
 /// Whether all lines of `inner` are lines of `outer`.
 fn contains(outer: &RenderHit<'_>, inner: &RenderHit<'_>) -> bool {
     outer.path == inner.path
-        && outer.root_name == inner.root_name
+        && outer.root == inner.root
         && (outer.is_whole_file
             || (!inner.is_whole_file
                 && outer.start_line <= inner.start_line
@@ -247,6 +264,7 @@ mod tests {
     fn hit<'a>(path: &'a str, lines: (u32, u32), text: &'a str) -> RenderHit<'a> {
         RenderHit {
             path,
+            root: "/work/app",
             root_name: None,
             start_line: lines.0,
             end_line: lines.1,
@@ -286,6 +304,23 @@ mod tests {
         );
         assert_eq!(rendered.tokens, TokenCounter::new().count(&rendered.text));
         assert_eq!((rendered.n_rendered, rendered.n_omitted), (2, 0));
+    }
+
+    #[test]
+    fn one_path_in_two_roots_is_two_files() {
+        let roots = ["/a/x/app", "/b/x/app", "C:\\work\\lib"];
+        let names = roots.map(|root| root_name(root, &roots));
+        assert_eq!(names, ["a/x/app", "b/x/app", "lib"]);
+        let in_root = |at: usize| RenderHit {
+            root: roots[at],
+            root_name: Some(names[at]),
+            ..hit("main.rs", (1, 1), "x")
+        };
+        let rendered = render(&[in_root(0), in_root(1)], &ALL);
+        assert_eq!(rendered.n_rendered, 2);
+        assert!(rendered.text.contains("`a/x/app/main.rs`"), "{}", rendered.text);
+        assert_eq!(root_name("/app", &["/app", "/x/app"]), "/app");
+        assert_eq!(root_name("/x/app", &["/app", "/x/app"]), "x/app");
     }
 
     #[test]
