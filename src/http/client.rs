@@ -1,8 +1,8 @@
 //! One request, one answer.
 //!
-//! A redirect that keeps the method (307, 308) is followed, at most [`MAX_REDIRECTS`] times, never from encryption to
-//! none; the headers that carry a key stay behind when the origin changes. Other redirects are answers: after them a
-//! POST would no longer be one.
+//! A redirect that keeps the method (307, 308) is followed, at most [`MAX_REDIRECTS`] times, within one origin: whoever
+//! else is named there gets neither the body nor a key. Other redirects are answers: after them a POST would no longer
+//! be one.
 
 use std::fmt;
 use std::io;
@@ -83,8 +83,6 @@ pub struct Response {
     pub headers: Vec<(String, String)>,
     /// The whole of it.
     pub body: Vec<u8>,
-    /// Where the answer came from, if redirects led to another origin, which does not get the key.
-    pub moved_to: Option<String>,
 }
 
 impl Response {
@@ -194,21 +192,23 @@ impl Client {
         let mut address = request.address.clone();
         for _ in 0..=MAX_REDIRECTS {
             let left = request.timeout.saturating_sub(start.elapsed());
-            let mut response = self.send_once(&connections.0, &address, request, left)?;
+            let response = self.send_once(&connections.0, &address, request, left)?;
             let location = match response.status {
                 307 | 308 => response.header("location").map(str::to_owned),
                 _ => None,
             };
-            let Some(location) = location else {
-                response.moved_to =
-                    (!address.is_same_origin(request.address)).then(|| address.without_query());
-                return Ok(response);
-            };
+            let Some(location) = location else { return Ok(response) };
             let next = address.redirected(&location).map_err(|error| {
                 Failure::new(FailureKind::Answer, format!("it redirects to {}", error.value))
             })?;
             if address.is_tls() && !next.is_tls() {
                 let reason = format!("it redirects to {next}, which is not encrypted");
+                return Err(Failure::new(FailureKind::Answer, reason));
+            }
+            if !next.is_same_origin(request.address) {
+                let reason = format!(
+                    "it redirects to {next}, another server, which gets nothing unless its address is set"
+                );
                 return Err(Failure::new(FailureKind::Answer, reason));
             }
             address = next;
@@ -238,10 +238,8 @@ impl Client {
         for (name, value) in request.headers {
             builder = builder.header(*name, value);
         }
-        if address.is_same_origin(request.address) {
-            for (name, value) in request.secret_headers {
-                builder = builder.header(*name, value.expose());
-            }
+        for (name, value) in request.secret_headers {
+            builder = builder.header(*name, value.expose());
         }
         let explain = |error| failure(error, proxy, request.timeout);
         let response = builder.send(request.body).map_err(explain)?;
@@ -259,7 +257,7 @@ impl Client {
                 error => explain(error),
             },
         )?;
-        Ok(Response { status: head.status.as_u16(), headers, body, moved_to: None })
+        Ok(Response { status: head.status.as_u16(), headers, body })
     }
 }
 

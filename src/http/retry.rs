@@ -155,7 +155,7 @@ mod tests {
 
     fn response(status: u16, headers: &[(&str, &str)], body: &str) -> Response {
         let headers = headers.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
-        Response { status, headers, body: body.into(), moved_to: None }
+        Response { status, headers, body: body.into() }
     }
 
     #[test]

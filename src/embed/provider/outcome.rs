@@ -158,7 +158,7 @@ impl Run<'_, '_> {
                     return Err(self.server.refused(response));
                 }
                 if !self.is_in_time(at) {
-                    return Err(self.server.unreachable(&refusal::said(response)));
+                    return Err(self.server.unreachable(&self.server.said(response)));
                 }
                 job.not_before = Some(at);
                 self.queue.push_front(job);
@@ -175,7 +175,7 @@ impl Run<'_, '_> {
                 if response.status == 500 && self.n_good > job.n_good {
                     return self.blame(job, response);
                 }
-                let said = refusal::said(response);
+                let said = self.server.said(response);
                 Err(self.server.unreachable(&format!("{said}, {} times", job.tries)))
             }
         }
@@ -197,7 +197,7 @@ impl Run<'_, '_> {
             }
         }
         for piece in job.pieces {
-            self.refuse(piece.text, refusal::said(response));
+            self.refuse(piece.text, self.server.said(response));
         }
         Ok(())
     }
@@ -215,7 +215,7 @@ impl Run<'_, '_> {
             (None, None) => n_bytes.div_ceil(FIRST_CUT).max(MIN_PIECE_BYTES),
         };
         if max_bytes < MIN_PIECE_BYTES || max_bytes >= n_bytes {
-            let reason = format!("it is too long for the model ({})", refusal::said(response));
+            let reason = format!("it is too long for the model ({})", self.server.said(response));
             return self.refuse(piece.text, reason);
         }
         if accepted {

@@ -108,14 +108,16 @@ fn limit(text: &str) -> Option<(f64, f64)> {
     (found > limit).then_some((limit, found))
 }
 
-/// What an answer says, short enough for a message and without line breaks.
-pub(super) fn said(response: &Response) -> String {
+/// What an answer says, short enough for a message and without line breaks. `scrub` takes keys out of it, before
+/// anything is cut: of half a key nobody can tell that it is one.
+pub(super) fn said(response: &Response, scrub: impl Fn(&str) -> String) -> String {
     let status = response.status;
     let text = wire::message(&response.body).unwrap_or_else(|| {
-        let text = String::from_utf8_lossy(&response.body[..response.body.len().min(4096)]);
+        let text = String::from_utf8_lossy(&response.body);
         let text = text.trim();
         if text.starts_with('<') { "a page for browsers".to_owned() } else { text.to_owned() }
     });
+    let text = scrub(&text);
     let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
     let mut text: String = words.join(" ").chars().take(MAX_SAID_CHARS).collect();
     text.truncate(text.trim_end_matches(['.', ' ']).len());
@@ -196,15 +198,14 @@ mod tests {
 
     #[test]
     fn what_is_said_is_short_and_one_line() {
-        assert_eq!(
-            said(&response(404, r#"{"error":"not\nfound."}"#)),
-            "HTTP status 404: not found"
-        );
-        assert_eq!(
-            said(&response(502, "<html>Bad Gateway</html>")),
-            "HTTP status 502: a page for browsers"
-        );
-        assert_eq!(said(&response(500, "")), "HTTP status 500");
-        assert!(said(&response(500, &"x".repeat(9000))).len() < 400);
+        let plain = |status, body: &str| said(&response(status, body), str::to_owned);
+        assert_eq!(plain(404, r#"{"error":"not\nfound."}"#), "HTTP status 404: not found");
+        assert_eq!(plain(502, "<html>Bad Gateway</html>"), "HTTP status 502: a page for browsers");
+        assert_eq!(plain(500, ""), "HTTP status 500");
+        assert!(plain(500, &"x".repeat(9000)).len() < 400);
+        let key = crate::http::Secret::new("sk-abcdef123456");
+        let body = format!("{} {}", "x".repeat(MAX_SAID_CHARS - 8), key.expose());
+        let text = said(&response(500, &body), |text| key.scrub(text));
+        assert!(text.ends_with("x ***"), "{text}");
     }
 }

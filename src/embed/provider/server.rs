@@ -38,6 +38,8 @@ pub(super) struct Server {
     pub(super) client: Client,
     address: Address,
     secret_headers: Vec<(&'static str, Secret)>,
+    /// What is never repeated.
+    secrets: Vec<Secret>,
     limiter: Mutex<Limiter>,
     /// Learned; 0: not yet.
     dimensions: AtomicUsize,
@@ -57,8 +59,10 @@ impl Server {
                 expected: error.expected,
             }
         })?;
+        let secret_headers = secret_headers(&settings, &address);
         Ok(Self {
-            secret_headers: secret_headers(&settings, &address),
+            secrets: secrets(&settings, &address, &secret_headers),
+            secret_headers,
             client,
             limiter: Mutex::new(Limiter::new(settings.limits())),
             dimensions: AtomicUsize::new(settings.dimensions.unwrap_or(0)),
@@ -145,25 +149,19 @@ impl Server {
     }
 
     pub(super) fn refused(&self, response: &Response) -> ProviderError {
-        let mut reason = refusal::said(response);
+        let mut reason = self.said(response);
         match response.status {
             301..=303 => {
                 let to =
                     response.header("location").and_then(|to| self.address.redirected(to).ok());
                 if let Some(to) = to {
-                    reason.push_str(&format!("; it moved to {to}: set that as base_url"));
+                    reason.push_str(&format!("; it moved to {to}: set that as embedding.baseUrl"));
                 }
-            }
-            401 | 403 if response.moved_to.is_some() => {
-                let to = response.moved_to.as_deref().unwrap_or_default();
-                reason.push_str(&format!(
-                    "; it redirects to {to}, which does not get the key: set that as base_url"
-                ));
             }
             401 | 403 if self.secret_headers.is_empty() => {
                 reason.push_str("; no key is set");
             }
-            404 | 405 => reason.push_str("; check base_url and model"),
+            404 | 405 => reason.push_str("; check embedding.baseUrl and embedding.model"),
             _ => {}
         }
         ProviderError::Refused {
@@ -174,12 +172,34 @@ impl Server {
         }
     }
 
+    /// What an answer says, short and without our keys.
+    pub(super) fn said(&self, response: &Response) -> String {
+        refusal::said(response, |text| self.scrub(text))
+    }
+
     /// What a server says, without our keys.
     pub(super) fn scrub(&self, text: &str) -> String {
-        let keys = self.settings.api_key.iter().chain(self.address.user());
-        let keys = keys.chain(self.secret_headers.iter().map(|(_, value)| value));
-        keys.fold(text.to_owned(), |text, key| key.scrub(&text))
+        self.secrets.iter().fold(text.to_owned(), |text, key| key.scrub(&text))
     }
+}
+
+/// All that a server could repeat of what it was told in confidence, in each form in which it was told.
+fn secrets(
+    settings: &HttpProvider,
+    address: &Address,
+    headers: &[(&'static str, Secret)],
+) -> Vec<Secret> {
+    let whole = settings.api_key.iter().chain(address.user()).cloned();
+    let mut secrets: Vec<Secret> = whole.chain(address.hidden_values()).collect();
+    let password = address.user().and_then(|user| user.expose().split_once(':'));
+    secrets.extend(password.map(|(_, password)| Secret::new(password)));
+    for (_, value) in headers {
+        secrets.push(value.clone());
+        secrets.extend(value.expose().split_once(' ').map(|(_, bare)| Secret::new(bare)));
+    }
+    // A longer one may hold a shorter one.
+    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.expose().len()));
+    secrets
 }
 
 /// The headers by which a server knows us: the key in the way of its protocol, else the user of its address.

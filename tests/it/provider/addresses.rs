@@ -69,7 +69,10 @@ fn em08_a_wrong_address_is_named_in_full_with_the_model_and_without_the_key() {
 fn addresses_that_cannot_be_asked_are_refused_as_a_setting() {
     for url in ["ftp://h", "http://", "http://a b/v1", "http://h:99999"] {
         let error = HttpEmbedder::within(settings_for(url), &|_| None).unwrap_err();
-        assert!(matches!(error, ProviderError::Setting { setting: "base_url", .. }), "{url}");
+        assert!(
+            matches!(error, ProviderError::Setting { setting: "embedding.baseUrl", .. }),
+            "{url}"
+        );
         assert_eq!(error.code(), "INVALID_ARGUMENT");
     }
 }
@@ -131,12 +134,33 @@ fn redirects_that_keep_the_method_are_followed_with_body_and_key() {
 }
 
 #[test]
-fn a_redirect_to_another_origin_does_not_take_the_key_along() {
+fn a_redirect_to_another_origin_is_not_followed_and_names_the_new_address() {
     let other = Server::start(ok);
-    let server = Server::start(redirect(307, format!("{}/new", other.url())));
-    check_all_right(&embedder(keyed(settings(&server))), &texts(2));
-    assert_eq!(other.log()[0].header("authorization"), None);
-    assert!(server.log()[0].header("authorization").is_some());
+    let to = format!("{}/new", other.url());
+    for code in [307, 308] {
+        let server = Server::start(redirect(code, to.clone()));
+        let (_, outcome) = embed(&embedder(keyed(settings(&server))), Role::Document, &texts(2));
+        let message = outcome.unwrap_err().to_string();
+        assert!(message.contains(&to), "{message}");
+        assert!(server.log()[0].header("authorization").is_some());
+    }
+    assert_eq!(other.log().len(), 0, "neither text nor key");
+}
+
+#[test]
+fn nothing_that_a_server_was_told_in_confidence_is_repeated() {
+    let server = Server::start(|seen: &Seen| {
+        let basic = seen.header("authorization").unwrap_or_default().to_owned();
+        let bare = basic.split(' ').next_back().unwrap_or_default().to_owned();
+        status(403, &format!("no: {bare} {} pass-word", seen.path))
+    });
+    let url = server.url().replace("http://", "http://me:pass-word@");
+    let embedder = embedder(settings_for(&format!("{url}/v1?code=hidden-code&api-version=1")));
+    let (_, outcome) = embed(&embedder, Role::Document, &texts(1));
+    let message = outcome.unwrap_err().to_string();
+    for hidden in ["bWU6cGFzcy13b3Jk", "hidden-code", "pass-word"] {
+        assert!(!message.contains(hidden), "{message}");
+    }
 }
 
 #[test]
