@@ -95,7 +95,17 @@ impl<C: Crossing> Asker<C> {
 
     /// Nobody waits for the answer any more.
     pub fn stop(&self, number: u64) {
-        lock(&self.mailbox).push_back(Message::Stop { number });
+        let is_it = |message: &Message<C>| matches!(message, Message::Ask { number: it, .. } if *it == number);
+        let mut mailbox = lock(&self.mailbox);
+        // What the JavaScript thread has not come to yet is never asked: the call may cost money.
+        if let Some(at) = mailbox.iter().position(is_it) {
+            let waiting = mailbox.remove(at);
+            drop(mailbox);
+            drop(waiting);
+            return;
+        }
+        mailbox.push_back(Message::Stop { number });
+        drop(mailbox);
         self.wake_up.send();
     }
 }

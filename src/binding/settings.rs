@@ -23,6 +23,7 @@ pub fn config(argument: &Argument<'_>) -> Result<Config, Failure> {
         return Err(argument.wrong("an object"));
     }
     let mut config = standard();
+    let mut set = Vec::new();
     for (name, group) in argument.fields()? {
         if name == "ignore" {
             config.walk = ignore(&group, config.walk)?;
@@ -32,9 +33,9 @@ pub fn config(argument: &Argument<'_>) -> Result<Config, Failure> {
         if !KEYS.iter().any(|key| key.name.starts_with(&prefix)) {
             return Err(unknown(argument, &name, groups()));
         }
-        read(&name, &group, &mut config.settings)?;
+        read(&name, &group, &mut config.settings, &mut set)?;
     }
-    weights(argument, &mut config)?;
+    weights(&set, &mut config);
     Ok(config)
 }
 
@@ -58,8 +59,13 @@ fn unknown(argument: &Argument<'_>, field: &str, known: Vec<&str>) -> Failure {
     )
 }
 
-/// Reads the fields of `group`, whose name in the table is `path`.
-fn read(path: &str, group: &Argument<'_>, settings: &mut Settings) -> Result<(), Failure> {
+/// Reads the fields of `group`, whose name in the table is `path`, and notes in `set` which settings they are.
+fn read(
+    path: &str,
+    group: &Argument<'_>,
+    settings: &mut Settings,
+    set: &mut Vec<&'static str>,
+) -> Result<(), Failure> {
     for (name, field) in group.fields()? {
         let path_of_field = format!("{path}.{name}");
         if let Some(key) = KEYS.iter().find(|key| key.name == path_of_field) {
@@ -73,11 +79,12 @@ fn read(path: &str, group: &Argument<'_>, settings: &mut Settings) -> Result<(),
             };
             let value = field.setting()?.ok_or_else(wrong)?;
             keys::set(settings, key.name, &value).map_err(|_| wrong())?;
+            set.push(key.name);
             continue;
         }
         let below = format!("{path_of_field}.");
         if KEYS.iter().any(|key| key.name.starts_with(&below)) {
-            read(&path_of_field, &field, settings)?;
+            read(&path_of_field, &field, settings, set)?;
             continue;
         }
         let prefix = format!("{path}.");
@@ -93,21 +100,14 @@ fn read(path: &str, group: &Argument<'_>, settings: &mut Settings) -> Result<(),
 }
 
 /// One weight that is left out is what the other leaves of 1.
-fn weights(argument: &Argument<'_>, config: &mut Config) -> Result<(), Failure> {
-    let groups = argument.fields()?;
-    let Some((_, group)) = groups.iter().find(|(name, _)| name == "hybridSearch") else {
-        return Ok(());
-    };
-    let is_set = |wanted: &str| -> Result<bool, Failure> {
-        Ok(group.fields()?.iter().any(|(name, _)| name == wanted))
-    };
+fn weights(set: &[&str], config: &mut Config) {
+    let is_set = |name: &str| set.contains(&name);
     let hybrid = &mut config.settings.hybrid_search;
-    match (is_set("vectorWeight")?, is_set("textWeight")?) {
+    match (is_set("hybridSearch.vectorWeight"), is_set("hybridSearch.textWeight")) {
         (true, false) => hybrid.text_weight = 1.0 - hybrid.vector_weight,
         (false, true) => hybrid.vector_weight = 1.0 - hybrid.text_weight,
         _ => {}
     }
-    Ok(())
 }
 
 fn ignore(argument: &Argument<'_>, standard: WalkConfig) -> Result<WalkConfig, Failure> {
