@@ -90,14 +90,25 @@ function readConfig(args) {
   const key = process.env['SEXTANT_API_KEY'] ?? ''
   return {
     ...config,
-    vectorDb: {
-      // Who types a command waits for it.
-      performanceMode: 'performance',
-      ...config.vectorDb,
-      ...(mode !== undefined && { performanceMode: /** @type {'performance' | 'balanced' | 'memory'} */ (mode) }),
-    },
-    ...(key !== '' && { embedding: { apiKey: key, ...config.embedding } }),
+    ...(isGroup(config.vectorDb) && {
+      vectorDb: {
+        // Who types a command waits for it.
+        performanceMode: 'performance',
+        ...config.vectorDb,
+        ...(mode !== undefined && { performanceMode: /** @type {'performance' | 'balanced' | 'memory'} */ (mode) }),
+      },
+    }),
+    ...(key !== '' && isGroup(config.embedding) && { embedding: { apiKey: key, ...config.embedding } }),
   }
+}
+
+/**
+ * Whether a group of settings can be added to. What is no group is left as it is, to be refused by its name.
+ *
+ * @param {unknown} group
+ */
+function isGroup(group) {
+  return group === undefined || (typeof group === 'object' && group !== null && !Array.isArray(group))
 }
 
 /** @param {string} file */

@@ -32,10 +32,9 @@ pub fn other_model(
 ) -> Option<Arc<dyn Embedder>> {
     // The address of some services has the model in it, so it is compared only once the model is put in.
     let (named, _) = id.strip_prefix(target.provider)?.strip_prefix(':')?.rsplit_once(" at ")?;
-    let (name, dimensions) = match named.rsplit_once('/') {
-        Some((name, dimensions)) if dimensions.parse::<usize>().is_ok() => {
-            (name, dimensions.parse().ok())
-        }
+    let with_dimensions = named.strip_suffix(')').and_then(|named| named.rsplit_once(" ("));
+    let (name, dimensions) = match with_dimensions.map(|(name, n)| (name, n.parse::<usize>())) {
+        Some((name, Ok(dimensions))) => (name, Some(dimensions)),
         _ => (named, None),
     };
     let mut provider = provider(config).ok()??;

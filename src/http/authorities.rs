@@ -25,7 +25,7 @@ pub(super) fn trust(
     let mut trust = Trust { extra: Vec::new(), remark: None, strict: network.strict_tls };
     if let Some(path) = &network.ca_file {
         trust.extra = read_certificates(path).map_err(|reason| NetworkError {
-            setting: "ca_file",
+            setting: "embedding.caFile",
             value: path.display().to_string(),
             expected: format!("a file of certificates in PEM form ({reason})"),
         })?;

@@ -53,7 +53,7 @@ impl Proxies {
         let (tls, plain) = match proxy.map(str::trim) {
             Some("") => (None, None),
             Some(proxy) => {
-                let proxy = read(proxy, "proxy")?;
+                let proxy = read(proxy, "embedding.proxy")?;
                 (Some(proxy.clone()), Some(proxy))
             }
             None => {

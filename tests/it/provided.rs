@@ -206,7 +206,7 @@ fn what_fails_is_retried_and_the_embedded_model_answers_until_then() {
     assert_eq!((report.texts_embedded, report.texts_pending), (2, 0));
     let response = search(&engine, &ask("where do sailors drop iron"));
     assert!(response.degraded.is_empty());
-    assert!(response.tried.last().unwrap().reason.contains("callback:words/64"));
+    assert!(response.tried.last().unwrap().reason.contains("callback:words (64)"));
     assert_eq!(words.n_queries(), 1);
 }
 

@@ -99,18 +99,28 @@ impl CallbackEmbedder {
             let (n, texts) = (vectors.len(), batch.len());
             return Err(self.bad(format!("it gave {n} vectors for {texts} texts")));
         }
+        let other = |expected, found| ProviderError::Dimensions {
+            model: self.model.name.clone(),
+            expected,
+            found,
+        };
+        let known = Some(self.dimensions.load(Ordering::SeqCst)).filter(|n| *n > 0);
+        let expected = known.unwrap_or_else(|| vectors.first().map_or(0, Vec::len));
         for vector in &vectors {
-            let found = vector.len();
-            let known =
-                self.dimensions.compare_exchange(0, found, Ordering::SeqCst, Ordering::SeqCst);
-            match known {
-                Err(expected) if expected != found => {
-                    let model = self.model.name.clone();
-                    return Err(ProviderError::Dimensions { model, expected, found });
-                }
-                _ if found == 0 => return Err(self.bad("it gave a vector without values".into())),
+            match vector.len() {
+                0 => return Err(self.bad("it gave a vector without values".into())),
+                found if found != expected => return Err(other(expected, found)),
                 _ => {}
             }
+        }
+        // Only a batch that is right in all its vectors says how long they are; else a single bad answer would make all
+        // that follow look wrong.
+        let fixed =
+            self.dimensions.compare_exchange(0, expected, Ordering::SeqCst, Ordering::SeqCst);
+        if let Err(fixed) = fixed
+            && fixed != expected
+        {
+            return Err(other(fixed, expected));
         }
         for (&text, vector) in batch.iter().zip(vectors) {
             let refused = |reason: &str| Err(RefusedText { reason: reason.to_owned() });
@@ -324,6 +334,28 @@ mod tests {
         let (error, given) = code(vec![vec![f32::NAN], vec![0.0]]);
         assert_eq!(error, None);
         assert!(given.iter().all(|(_, vector)| vector.is_err()));
+    }
+
+    #[test]
+    fn a_batch_that_is_refused_does_not_say_how_long_vectors_are() {
+        let answer = |n: usize, texts: &[String]| match n {
+            0 => Some(Ok(vec![vec![1.0, 2.0, 3.0], vec![1.0]])),
+            _ => Some(Ok(lengths(texts))),
+        };
+        let function =
+            Arc::new(Function { answer, asked: Mutex::default(), stopped: Arc::default() });
+        let settings = CallbackSettings {
+            batch_size: 2,
+            max_tokens: 1000,
+            max_concurrent: 1,
+            timeout: Duration::from_secs(5),
+            query_timeout: Duration::from_secs(5),
+        };
+        let embedder = CallbackEmbedder::new("a".into(), None, false, function as _, settings);
+        let run =
+            || embedder.embed(&CancelToken::new(), Role::Document, &["a", "b"], &mut |_, _| {});
+        assert_eq!(run().unwrap_err().code(), "PROVIDER_DIMENSIONS");
+        assert_eq!(run(), Ok(()));
     }
 
     #[test]

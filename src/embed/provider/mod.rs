@@ -48,10 +48,11 @@ pub struct EmbeddingModel {
 }
 
 impl EmbeddingModel {
-    /// A name for an index to be known by: equal for equal vectors.
+    /// A name for an index to be known by: equal for equal vectors. Dimensions stand in parentheses: names of models may
+    /// end in a slash and a number.
     #[must_use]
     pub fn id(&self) -> String {
-        let dimensions = self.dimensions.map(|n| format!("/{n}")).unwrap_or_default();
+        let dimensions = self.dimensions.map(|n| format!(" ({n})")).unwrap_or_default();
         match self.address.as_str() {
             "" => format!("{}:{}{dimensions}", self.provider, self.name),
             address => format!("{}:{}{dimensions} at {address}", self.provider, self.name),

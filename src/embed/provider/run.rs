@@ -115,6 +115,10 @@ impl<'a, 'd> Run<'a, 'd> {
         }
         loop {
             self.check_cancelled()?;
+            // A vector that came just past the time limit is there, and nothing is late.
+            if self.flights.is_empty() && self.is_done.iter().all(|is_done| *is_done) {
+                return Ok(());
+            }
             let wait = self.launch()?;
             if self.flights.is_empty() && self.queue.is_empty() && self.fresh.is_empty() {
                 return Ok(());

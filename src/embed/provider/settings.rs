@@ -143,7 +143,7 @@ impl HttpProvider {
         let base = self.base_url.as_deref().map(str::trim).filter(|base| !base.is_empty());
         let base = base.unwrap_or_else(|| self.kind.default_base_url());
         let base = Address::parse(base).map_err(|error| ProviderError::Setting {
-            setting: "base_url",
+            setting: "embedding.baseUrl",
             value: error.value,
             expected: format!(
                 "an address such as {} ({})",
@@ -174,25 +174,31 @@ impl HttpProvider {
             Err(ProviderError::Setting { setting, value, expected: expected.to_owned() })
         };
         if self.model.trim().is_empty() {
-            return fail("model", "empty".to_owned(), "the name of an embedding model");
+            return fail("embedding.model", "empty".to_owned(), "the name of an embedding model");
         }
         if self.dimensions == Some(0) {
             return fail(
-                "dimensions",
+                "embedding.dimensions",
                 "0".to_owned(),
                 "at least 1, or nothing for the model's own",
             );
         }
         if self.batch_size == 0 {
-            return fail("batch_size", "0".to_owned(), "at least 1 text");
+            return fail("vectorDb.batchSize", "0".to_owned(), "at least 1 text");
         }
         if self.max_concurrent == 0 {
-            return fail("max_concurrent", "0".to_owned(), "at least 1 request");
+            return fail("embedding.maxConcurrent", "0".to_owned(), "at least 1 request");
         }
         if !(self.per_second > 0.0 && self.per_second.is_finite()) {
-            return fail("per_second", self.per_second.to_string(), "more than 0 requests");
+            return fail(
+                "embedding.requestsPerSecond",
+                self.per_second.to_string(),
+                "more than 0 requests",
+            );
         }
-        for (setting, value) in [("timeout", self.timeout), ("query_timeout", self.query_timeout)] {
+        for (setting, value) in
+            [("embedding.timeout", self.timeout), ("embedding.queryTimeout", self.query_timeout)]
+        {
             if value.is_zero() {
                 return fail(setting, "0".to_owned(), "more than 0");
             }
@@ -200,7 +206,11 @@ impl HttpProvider {
         let key = self.api_key.as_ref().map_or("", Secret::expose);
         if key.chars().any(|c| !c.is_ascii_graphic()) {
             // The key itself is not repeated.
-            return fail("api_key", "not usable".to_owned(), "a key of visible ASCII characters");
+            return fail(
+                "embedding.apiKey",
+                "not usable".to_owned(),
+                "a key of visible ASCII characters",
+            );
         }
         Ok(())
     }
@@ -267,11 +277,11 @@ mod tests {
             let ProviderError::Setting { setting, .. } = error else { panic!("{error}") };
             setting
         };
-        assert_eq!(refused(&|s| s.model = " ".into()), "model");
-        assert_eq!(refused(&|s| s.dimensions = Some(0)), "dimensions");
-        assert_eq!(refused(&|s| s.per_second = f64::NAN), "per_second");
-        assert_eq!(refused(&|s| s.timeout = Duration::ZERO), "timeout");
-        assert_eq!(refused(&|s| s.base_url = Some("ftp://h".into())), "base_url");
-        assert_eq!(refused(&|s| s.api_key = Some(Secret::new("a b"))), "api_key");
+        assert_eq!(refused(&|s| s.model = " ".into()), "embedding.model");
+        assert_eq!(refused(&|s| s.dimensions = Some(0)), "embedding.dimensions");
+        assert_eq!(refused(&|s| s.per_second = f64::NAN), "embedding.requestsPerSecond");
+        assert_eq!(refused(&|s| s.timeout = Duration::ZERO), "embedding.timeout");
+        assert_eq!(refused(&|s| s.base_url = Some("ftp://h".into())), "embedding.baseUrl");
+        assert_eq!(refused(&|s| s.api_key = Some(Secret::new("a b"))), "embedding.apiKey");
     }
 }

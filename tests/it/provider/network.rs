@@ -186,7 +186,10 @@ fn em12_a_file_that_holds_no_certificates_is_refused_as_a_setting() {
     for file in [empty, folder.path().join("missing.pem")] {
         let settings = HttpProvider { ca_file: Some(file), ..settings_for("https://h.example") };
         let error = HttpEmbedder::within(settings, &|_| None).unwrap_err();
-        assert!(matches!(error, ProviderError::Setting { setting: "ca_file", .. }), "{error}");
+        assert!(
+            matches!(error, ProviderError::Setting { setting: "embedding.caFile", .. }),
+            "{error}"
+        );
     }
 }
 
