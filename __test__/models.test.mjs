@@ -99,6 +99,21 @@ test('a function that hangs is left, is told so, and does not keep a sync from b
   while (!signals.every((signal) => signal.aborted)) await new Promise((resolve) => setTimeout(resolve, 1))
 })
 
+test('a question that nobody waits for any more is not asked of a function', async (t) => {
+  const roles = []
+  const embed = ({ texts, role }) => {
+    roles.push(role)
+    return texts.map(vectorOf)
+  }
+  const { workspace } = await open(t, { embedder: { id: 'busy', embed }, config: { embedding: { queryTimeout: 30 } } })
+  await workspace.sync()
+  const searching = workspace.search({ query: 'boiling water' })
+  // The thread of the function is busy for longer than the question is worth.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000)
+  assert.equal((await searching).hits[0].path, 'kettle.py')
+  assert.deepEqual([...new Set(roles)], ['document'])
+})
+
 test('a language model puts the question in other words', async (t) => {
   const asked = []
   const complete = async (request, { signal }) => {
@@ -160,6 +175,13 @@ test('a small workspace is answered whole under a budget, and hits become a prom
   assert.equal(context.rendered, 3)
   assert.ok(context.text.indexOf('wagon.py') < context.text.indexOf('anchor.py'))
   assert.match(context.text, /`kettle\.py`/)
+  assert.equal(context.cutLines, 0)
+  const budget = renderContext([whole.hits[0]]).tokens - 1
+  assert.equal(renderContext([whole.hits[0]], { tokenBudget: budget }).cutLines, 1)
+  const twins = ['/a/app', '/b/app'].map((root) => ({ ...whole.hits[0], root }))
+  const both = renderContext(twins)
+  assert.equal(both.rendered, 2)
+  assert.match(both.text, /`a\/app\/anchor\.py`/)
   assert.throws(() => renderContext([{ path: 'a' }]), { code: 'INVALID_ARGUMENT' })
   assert.throws(() => renderContext(whole.hits, { order: 'worst' }), { code: 'INVALID_ARGUMENT' })
 })
