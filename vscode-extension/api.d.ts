@@ -31,7 +31,8 @@ export interface SextantQuery {
   readonly query: string
   /** Further words or identifiers to look for. */
   readonly keywords?: readonly string[]
-  /** Most hits wanted, from 1 to 1000; by default what `sextant.vectorDb.searchResultLimit` says. */
+  /** Most hits wanted, from 1 to 1000; by default what `sextant.hybridSearch.topK` says, or
+   * `sextant.vectorDb.searchResultLimit` where a search is not hybrid. */
   readonly limit?: number
   /** Most tokens (o200k) of text over all hits. */
   readonly tokenBudget?: number

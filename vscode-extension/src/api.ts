@@ -7,7 +7,7 @@ import { locationOf } from './places'
 import type { Snapshot } from './session'
 import { percentOf } from './status-text'
 
-export function createApi({ session, config, context }: Ctx): SextantApi {
+export function createApi({ session, context }: Ctx): SextantApi {
   const changed = new vscode.EventEmitter<SextantStatus>()
   context.subscriptions.push(changed, session.onChange((snapshot) => { changed.fire(statusOf(snapshot)) }))
   return {
@@ -18,8 +18,9 @@ export function createApi({ session, config, context }: Ctx): SextantApi {
       const { keywords, limit, tokenBudget, paths, languages } = query
       const { hits, degraded } = await session.search({
         query: query.query,
-        limit: limit ?? config.settings['vectorDb.searchResultLimit'],
         sync: true,
+        rewrite: false,
+        ...(limit !== undefined && { limit }),
         ...(keywords && { keywords: [...keywords] }),
         ...(tokenBudget !== undefined && { tokenBudget }),
         ...(paths && { paths: [...paths] }),

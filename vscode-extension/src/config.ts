@@ -6,7 +6,7 @@
  */
 
 import * as vscode from 'vscode'
-import { readSettings, type SettingKey, type Settings } from './settings'
+import { readSettings, RULES, type SettingKey, type Settings } from './settings'
 
 const SECTION = 'sextant'
 
@@ -47,8 +47,16 @@ export class Config implements vscode.Disposable {
 
   #read(): Settings {
     const configuration = vscode.workspace.getConfiguration(SECTION)
-    const { settings, problems } = readSettings((key) => configuration.get<unknown>(key))
+    const { settings, problems } = readSettings((key) => written(configuration, key))
     problems.forEach((problem) => { this.#onProblem(problem) })
     return settings
   }
+}
+
+/** What somebody wrote, or `undefined`: VS Code itself fills in the default of the manifest. */
+function written(configuration: vscode.WorkspaceConfiguration, key: SettingKey): unknown {
+  const value = configuration.get<unknown>(key)
+  const { globalValue, workspaceValue, workspaceFolderValue } = configuration.inspect(key) ?? {}
+  const isWritten = [globalValue, workspaceValue, workspaceFolderValue].some((place) => place !== undefined)
+  return isWritten || value !== RULES[key].fallback ? value : undefined
 }

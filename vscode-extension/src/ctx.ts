@@ -1,6 +1,7 @@
 /** What every part of the extension works with. */
 
 import type * as vscode from 'vscode'
+import type { Rephraser } from './chat/rephraser'
 import type { Config } from './config'
 import type { Keys } from './keys'
 import type { Log } from './log'
@@ -13,6 +14,7 @@ export interface Ctx {
   readonly config: Config
   readonly keys: Keys
   readonly log: Log
+  readonly rephraser: Rephraser
   readonly session: Session
   readonly pages: Pages
   readonly results: ResultsView

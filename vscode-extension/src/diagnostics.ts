@@ -11,12 +11,11 @@ export interface DiagnosticFacts {
   readonly remote: boolean
   readonly snapshot: Snapshot
   readonly settings: Settings
-  readonly unmet: readonly string[]
 }
 
 type Row = readonly [name: string, value: unknown]
 
-export function diagnostics({ versions, machine, trusted, remote, snapshot, settings, unmet }: DiagnosticFacts): string {
+export function diagnostics({ versions, machine, trusted, remote, snapshot, settings }: DiagnosticFacts): string {
   const changed = SETTING_KEYS.filter((key) => settings[key] !== RULES[key].fallback && !isEmptyList(settings[key]))
   const rows: readonly Row[] = [
     ...Object.entries(versions),
@@ -25,7 +24,6 @@ export function diagnostics({ versions, machine, trusted, remote, snapshot, sett
     ['remote', remote],
     ...stateRows(snapshot),
     ...(snapshot.status === undefined ? [] : countRows(snapshot.status)),
-    ...unmet.map((note) => ['note', note] as const),
     ...changed.map((key) => [`setting ${key}`, shownValue(key, settings)] as const),
   ]
   return `Sextant diagnostics\n\n${rows.map(([name, value]) => `${name}: ${String(value)}`).join('\n')}\n`
@@ -38,6 +36,7 @@ function stateRows({ state, status, report, updatedAt }: Snapshot): readonly Row
     ['last failure', state.kind === 'failed' ? state.failure.code : 'none'],
     ['degraded', degraded.join(', ') || 'none'],
     ['last run', report === undefined ? 'none' : `${Math.round(report.tookMs)} ms, ${report.skipped.length} paths skipped`],
+    ['texts without a vector', report?.textsPending ?? 0],
     ['last update', updatedAt?.toISOString() ?? 'none'],
   ]
 }

@@ -1,28 +1,37 @@
 /**
  * The one door to the native addon.
  *
- * In: folders, a storage folder and [`Settings`]. Out: an [`Engine`], whose calls are the addon's own less what an editor
- * does not need. The addon is loaded by the first `openEngine`, never before. What the addon cannot do yet is decided
- * here and nowhere else. Knows nothing of VS Code.
+ * In: folders, a storage folder, [`Settings`], a key and a language model. Out: an [`Engine`], whose calls are the addon's
+ * own less what an editor does not need. The addon is loaded by the first `openEngine`, never before. Knows nothing of
+ * VS Code.
  */
 
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type * as addon from '@sextant-code/sextant'
-import { RULES, type SettingKey, type Settings } from './settings'
+import { addonConfig } from './addon-config'
+import type { Settings } from './settings'
 
 export type {
-  ChunkKind, Degradation, FileChunks, Hit, IndexedFile, IndexReport, Progress, SearchOptions, SearchResponse, SkippedPath,
-  Status, WatchEvent,
+  ChunkKind, Degradation, FileChunks, Hit, IndexedFile, IndexReport, LanguageModel, Progress, RenderedContext, RenderOptions, SearchOptions,
+  SearchResponse, SkippedPath, Status, WatchEvent,
 } from '@sextant-code/sextant'
 
-export interface EngineOptions {
+/** What may change while an index is open. */
+export interface EngineSettings {
+  readonly settings: Settings
+  /** Key of the embedding service that the settings name. */
+  readonly apiKey?: string | undefined
+}
+
+export interface EngineOptions extends EngineSettings {
   /** Folder of the addon's `index.js`. */
   readonly addon: string
   readonly roots: readonly string[]
   /** Folder of the database. */
   readonly storage: string
-  readonly settings: Settings
+  readonly languageModel?: addon.LanguageModel | undefined
+  readonly onLog?: ((level: 'debug' | 'info' | 'warn' | 'error', message: string) => void) | undefined
 }
 
 export interface CallOptions {
@@ -45,25 +54,12 @@ export interface Engine {
   resume(options?: CallOptions): Promise<addon.IndexReport>
   clear(): Promise<void>
   setRoots(roots: readonly string[]): Promise<void>
-  /** Takes other settings. What runs is stopped if it must be, and a watch goes on with them. */
-  configure(settings: Settings): Promise<void>
+  /** Takes other settings from the next run and search on. A watch goes on with them. */
+  configure(settings: EngineSettings): Promise<void>
   close(): Promise<void>
 }
 
-/** What the addon of this version does not know yet. */
-const NOT_YET: readonly SettingKey[] = [
-  'vectorDb.embeddingModel', 'vectorDb.maxTokens', 'vectorDb.batchSize', 'vectorDb.fallbackToKeywordSearch', 'vectorDb.cacheEnabled',
-  'hybridSearch.mmr.enabled', 'hybridSearch.temporalDecay.enabled', 'embedding.baseUrl', 'embedding.model',
-]
-
-/** A sentence for each setting that somebody changed without effect, for the status and the log. */
-export function unmetSettings(settings: Settings): string[] {
-  return NOT_YET.filter((key) => settings[key] !== RULES[key].fallback)
-    .map((key) => `The setting "sextant.${key}" has no effect in this version yet.`)
-}
-
 type AddonModule = typeof addon
-type Open = (roots: readonly string[], settings: Settings) => Promise<addon.Workspace>
 let loaded: AddonModule | undefined
 
 function load(folder: string): AddonModule {
@@ -71,119 +67,51 @@ function load(folder: string): AddonModule {
   return loaded
 }
 
-export async function openEngine(options: EngineOptions): Promise<Engine> {
-  const { Workspace } = load(options.addon)
-  const open: Open = async (roots, settings) =>
-    Workspace.open({ roots: [...roots], storage: options.storage, config: addonConfig(settings) })
-  const workspace = await open(options.roots, options.settings)
-  return new NativeEngine(workspace, open, options)
+export async function openEngine({ addon: folder, roots, storage, settings, apiKey, languageModel, onLog }: EngineOptions): Promise<Engine> {
+  const workspace = await load(folder).Workspace.open({
+    roots: [...roots],
+    storage,
+    config: addonConfig(settings, apiKey),
+    ...(languageModel && { languageModel }),
+    ...(onLog && { onLog }),
+  })
+  return new NativeEngine(workspace)
+}
+
+/** Puts hits into the text of a prompt. Hits come from an engine, so the addon is loaded by then. */
+export function renderContext(hits: readonly addon.Hit[], options: addon.RenderOptions = {}): addon.RenderedContext {
+  if (loaded === undefined) {
+    throw new Error('no index was opened yet')
+  }
+  return loaded.renderContext([...hits], options)
 }
 
 class NativeEngine implements Engine {
-  readonly #open: Open
-  #workspace: addon.Workspace
-  #settings: Settings
-  #roots: readonly string[]
-  #onEvent: ((event: addon.WatchEvent) => void) | undefined
-  /** Calls wait for it: while the settings change there is a moment without a workspace. */
-  #changing: Promise<void> = Promise.resolve()
+  readonly #workspace: addon.Workspace
 
-  constructor(workspace: addon.Workspace, open: Open, { settings, roots }: EngineOptions) {
+  constructor(workspace: addon.Workspace) {
     this.#workspace = workspace
-    this.#open = open
-    this.#settings = settings
-    this.#roots = roots
   }
 
-  async sync(options: CallOptions = {}): Promise<addon.IndexReport> {
-    return (await this.#current()).sync(callOptions(options))
-  }
+  async sync(options: CallOptions = {}): Promise<addon.IndexReport> { return this.#workspace.sync(callOptions(options)) }
+  async resume(options: CallOptions = {}): Promise<addon.IndexReport> { return this.#workspace.resume(callOptions(options)) }
+  async status(): Promise<addon.Status> { return this.#workspace.status() }
+  async files(): Promise<addon.IndexedFile[]> { return this.#workspace.files() }
+  async skipped(): Promise<addon.SkippedPath[]> { return this.#workspace.skipped() }
+  async chunks(file: string): Promise<addon.FileChunks> { return this.#workspace.chunks(file) }
+  async watch(onEvent: (event: addon.WatchEvent) => void): Promise<void> { await this.#workspace.watch({}, onEvent) }
+  async unwatch(): Promise<void> { await this.#workspace.unwatch() }
+  async pause(): Promise<void> { await this.#workspace.pause() }
+  async clear(): Promise<void> { await this.#workspace.clear() }
+  async setRoots(roots: readonly string[]): Promise<void> { await this.#workspace.setRoots([...roots]) }
+  async close(): Promise<void> { await this.#workspace.close() }
 
   async search(options: addon.SearchOptions, call: CallOptions = {}): Promise<addon.SearchResponse> {
-    const workspace = await this.#current()
-    try {
-      return await workspace.search(options, callOptions(call))
-    } catch (error) {
-      // The settings changed underneath; the question stands.
-      if (workspace !== await this.#current() && call.signal?.aborted !== true) {
-        return this.#workspace.search(options, callOptions(call))
-      }
-      throw error
-    }
+    return this.#workspace.search(options, callOptions(call))
   }
 
-  async status(): Promise<addon.Status> { return (await this.#current()).status() }
-  async files(): Promise<addon.IndexedFile[]> { return (await this.#current()).files() }
-  async skipped(): Promise<addon.SkippedPath[]> { return (await this.#current()).skipped() }
-  async chunks(file: string): Promise<addon.FileChunks> { return (await this.#current()).chunks(file) }
-  async pause(): Promise<void> { await (await this.#current()).pause() }
-  async clear(): Promise<void> { await (await this.#current()).clear() }
-
-  async resume(options: CallOptions = {}): Promise<addon.IndexReport> {
-    return (await this.#current()).resume(callOptions(options))
-  }
-
-  async watch(onEvent: (event: addon.WatchEvent) => void): Promise<void> {
-    const workspace = await this.#current()
-    this.#onEvent = onEvent
-    await workspace.watch({ debounceDelay: this.#settings['vectorDb.debounceDelay'] }, onEvent)
-  }
-
-  async unwatch(): Promise<void> {
-    this.#onEvent = undefined
-    await (await this.#current()).unwatch()
-  }
-
-  async setRoots(roots: readonly string[]): Promise<void> {
-    await (await this.#current()).setRoots([...roots])
-    this.#roots = roots
-  }
-
-  async configure(settings: Settings): Promise<void> {
-    const reopen = JSON.stringify(addonConfig(settings)) !== JSON.stringify(addonConfig(this.#settings))
-    const rewatch = settings['vectorDb.debounceDelay'] !== this.#settings['vectorDb.debounceDelay']
-    this.#settings = settings
-    if (reopen) {
-      const changed = this.#reopen()
-      this.#changing = changed.catch(() => undefined)
-      await changed
-    } else if (rewatch && this.#onEvent !== undefined) {
-      await this.watch(this.#onEvent)
-    }
-  }
-
-  async close(): Promise<void> {
-    await (await this.#current()).close()
-  }
-
-  async #reopen(): Promise<void> {
-    await this.#workspace.close()
-    this.#workspace = await this.#open(this.#roots, this.#settings)
-    if (this.#onEvent !== undefined) {
-      await this.#workspace.watch({ debounceDelay: this.#settings['vectorDb.debounceDelay'] }, this.#onEvent)
-    }
-  }
-
-  async #current(): Promise<addon.Workspace> {
-    await this.#changing
-    return this.#workspace
-  }
-}
-
-function addonConfig(settings: Settings): addon.Config {
-  return {
-    performanceMode: settings['vectorDb.performanceMode'],
-    hybridSearch: {
-      vectorWeight: settings['hybridSearch.vectorWeight'],
-      textWeight: settings['hybridSearch.textWeight'],
-    },
-    ignore: {
-      gitignore: settings['ignore.gitignore'],
-      sextantignore: settings['ignore.sextantignore'],
-      defaults: settings['ignore.defaults'],
-      secrets: settings['ignore.secrets'],
-      exclude: [...settings['ignore.exclude']],
-    },
+  async configure({ settings, apiKey }: EngineSettings): Promise<void> {
+    await this.#workspace.configure(addonConfig(settings, apiKey))
   }
 }
 

@@ -5,6 +5,7 @@ import type { SextantApi } from '../api'
 import { createApi } from './api'
 import { handler, registerParticipant } from './chat/participant'
 import { registerCommands } from './commands'
+import { Rephraser } from './chat/rephraser'
 import { Config } from './config'
 import type { Ctx } from './ctx'
 import { Keys } from './keys'
@@ -36,10 +37,12 @@ export function activate(context: vscode.ExtensionContext): TestApi {
   const config = new Config((problem) => { log.warn(problem) })
   const followLevel = (): void => { log.level = config.settings['vectorDb.logLevel'] }
   followLevel()
-  const indexLife = new IndexLife(context, config, log)
+  const keys = new Keys(context.secrets)
+  const rephraser = new Rephraser(() => config.settings['chat.model'])
+  const indexLife = new IndexLife(context, { config, keys, log, languageModel: rephraser })
   life = indexLife
   const ctx: Ctx = {
-    context, config, log, session: indexLife.session, keys: new Keys(context.secrets), pages: new Pages(), results: new ResultsView(),
+    context, config, log, keys, rephraser, session: indexLife.session, pages: new Pages(), results: new ResultsView(),
   }
   const index = new IndexView(ctx)
   context.subscriptions.push(

@@ -41,12 +41,7 @@ export function fenced(language: string, code: string): string {
   return `${fence}${language}\n${code.replace(/\n$/, '')}\n${fence}`
 }
 
-/** Hits as context for a model or a colleague: a heading with the place, then the code. */
-export function contextMarkdown(hits: readonly Hit[], shown: ShownPath): string {
-  return hits.map((hit) => `${place(hit, shown)}${hit.name === null ? '' : ` (${hit.kind} ${hit.name})`}\n\n${fenced(hit.language, hit.text)}\n`).join('\n')
-}
-
-/** A page to read: as `contextMarkdown`, with links into the files. */
+/** A page to read, with links into the files. */
 export function hitsPage(query: string, hits: readonly Hit[], shown: ShownPath, link: (hit: Hit) => string): string {
   const parts = hits.map((hit, rank) => `## ${rank + 1}. ${title(hit)}\n\n[${place(hit, shown)}](${link(hit)})\n\n${fenced(hit.language, hit.text)}\n`)
   return [`# ${query}\n`, ...parts].join('\n')

@@ -9,28 +9,43 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as vscode from 'vscode'
 import type { Config } from './config'
-import { openEngine, unmetSettings } from './engine'
+import { openEngine, type LanguageModel } from './engine'
+import { failureOf } from './failure'
+import type { Keys } from './keys'
 import type { Log } from './log'
 import { indexableFolders } from './places'
 import { Session } from './session'
 
+export interface LifeParts {
+  readonly config: Config
+  readonly keys: Keys
+  readonly log: Log
+  readonly languageModel: LanguageModel
+}
+
 export class IndexLife implements vscode.Disposable {
   readonly session: Session
   readonly #config: Config
+  readonly #keys: Keys
   readonly #log: Log
+  /** Reading a key takes time; only the newest change is carried out. */
+  #changes = 0
   readonly #subscriptions: vscode.Disposable[]
 
-  constructor(context: vscode.ExtensionContext, config: Config, log: Log) {
+  constructor(context: vscode.ExtensionContext, { config, keys, log, languageModel }: LifeParts) {
     this.#config = config
+    this.#keys = keys
     this.#log = log
     this.session = new Session({
       open: openEngine,
       addon: context.asAbsolutePath(join('dist', 'addon')),
       storage: (settings) => settings['index.storage'] || (context.storageUri?.fsPath ?? join(tmpdir(), 'sextant')),
       log,
+      languageModel,
     })
     this.#subscriptions = [
       config.onDidChange(() => { void this.apply() }),
+      keys.onDidChange(() => { void this.apply() }),
       vscode.workspace.onDidChangeWorkspaceFolders(() => { void this.apply() }),
       // Another window may have paused, cleared or rebuilt the index meanwhile.
       vscode.window.onDidChangeWindowState(({ focused }) => { if (focused) { void this.session.refresh() } }),
@@ -39,9 +54,15 @@ export class IndexLife implements vscode.Disposable {
 
   /** Makes the index what folders and settings say now. */
   async apply(): Promise<void> {
+    const change = ++this.#changes
     const { settings } = this.#config
-    unmetSettings(settings).forEach((problem) => { this.#log.warn(problem) })
-    await this.session.apply({ roots: indexableFolders().map(({ uri }) => uri.fsPath), settings })
+    const apiKey = await this.#keys.chosen(settings).catch((error: unknown) => {
+      this.#log.warn(`the key of the embedding service cannot be read: ${failureOf(error).message}`)
+      return undefined
+    })
+    if (change === this.#changes) {
+      await this.session.apply({ roots: indexableFolders().map(({ uri }) => uri.fsPath), settings, apiKey })
+    }
   }
 
   async close(): Promise<void> {

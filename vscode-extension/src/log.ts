@@ -1,8 +1,8 @@
 /**
  * The one door to the log: an output channel named Sextant.
  *
- * Lines below the level of `sextant.vectorDb.logLevel` are dropped before they are formatted. No text of indexed files is
- * logged.
+ * Lines below the level of `sextant.vectorDb.logLevel` are dropped before they are formatted. No text of indexed files and no
+ * key is logged, and questions at the level `debug` only.
  */
 
 import * as vscode from 'vscode'
@@ -12,10 +12,10 @@ export class Log implements vscode.Disposable {
   readonly #channel = vscode.window.createOutputChannel('Sextant', 'log')
   level: LogLevel = 'info'
 
-  debug(message: string): void { this.#write('debug', message) }
-  info(message: string): void { this.#write('info', message) }
-  warn(message: string): void { this.#write('warn', message) }
-  error(message: string): void { this.#write('error', message) }
+  readonly debug = (message: string): void => { this.#write('debug', message) }
+  readonly info = (message: string): void => { this.#write('info', message) }
+  readonly warn = (message: string): void => { this.#write('warn', message) }
+  readonly error = (message: string): void => { this.#write('error', message) }
 
   show(): void {
     this.#channel.show(true)

@@ -5,7 +5,7 @@
 
 import * as vscode from 'vscode'
 import type { Ctx } from './ctx'
-import { percentOf, progressLine } from './status-text'
+import { percentOf, progressLine, progressPlace } from './status-text'
 
 const SHOWN_AFTER_MS = 1000
 
@@ -48,11 +48,11 @@ export function progressNotification({ config, session, log }: Ctx): vscode.Disp
       timer = undefined
       return
     }
-    const { settings } = config
-    if (!shown && timer === undefined && settings['vectorDb.enableProgressNotifications'] && settings['vectorDb.progressLocation'] === 'notification') {
+    if (!shown && timer === undefined && progressPlace(state, config.settings) === 'notification') {
       timer = setTimeout(() => {
         timer = undefined
-        if (session.snapshot.state.kind === 'indexing') {
+        const now = session.snapshot.state
+        if (now.kind === 'indexing' && progressPlace(now, config.settings) === 'notification') {
           show()
         }
       }, SHOWN_AFTER_MS)

@@ -7,7 +7,7 @@
  */
 
 import { EventEmitter } from 'node:events'
-import type { Engine, EngineOptions, IndexReport, Progress, SearchOptions, SearchResponse, Status, WatchEvent } from './engine'
+import type { Engine, EngineOptions, EngineSettings, IndexReport, LanguageModel, Progress, SearchOptions, SearchResponse, Status, WatchEvent } from './engine'
 import { CodedError, failureOf, isCancelled, type Failure } from './failure'
 import type { Settings } from './settings'
 
@@ -27,16 +27,17 @@ export interface Snapshot {
   readonly updatedAt: Date | undefined
 }
 
-export interface Target {
+export interface Target extends EngineSettings {
   readonly roots: readonly string[]
-  readonly settings: Settings
 }
 
 export interface SessionOptions {
   readonly open: (options: EngineOptions) => Promise<Engine>
   readonly addon: string
   readonly storage: (settings: Settings) => string
-  readonly log: { info(message: string): void, warn(message: string): void, error(message: string): void }
+  /** Helps to understand questions of the chat. */
+  readonly languageModel?: LanguageModel
+  readonly log: Readonly<Record<'debug' | 'info' | 'warn' | 'error', (message: string) => void>>
 }
 
 const LOOK_AGAIN_MS = 500
@@ -172,7 +173,7 @@ export class Session {
         if (!sameList(before?.roots ?? [], target.roots)) {
           await this.#engine.setRoots(target.roots)
         }
-        await this.#engine.configure(target.settings)
+        await this.#engine.configure(target)
       }
       await this.#follow(target.settings)
     } catch (error) {
@@ -181,7 +182,7 @@ export class Session {
     }
   }
 
-  async #openEngine({ roots, settings }: Target): Promise<void> {
+  async #openEngine({ roots, settings, apiKey }: Target): Promise<void> {
     this.#set({ state: { kind: 'opening' } })
     const started = performance.now()
     this.#engine = await this.#options.open({
@@ -189,6 +190,9 @@ export class Session {
       roots,
       storage: this.#options.storage(settings),
       settings,
+      apiKey,
+      languageModel: this.#options.languageModel,
+      onLog: (level, message) => { this.#options.log[level](message) },
     })
     this.#options.log.info(`opened the index of ${roots.length} folder(s) in ${Math.round(performance.now() - started)} ms`)
   }

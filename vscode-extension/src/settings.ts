@@ -42,15 +42,24 @@ export const RULES = {
   'vectorDb.fallbackToKeywordSearch': flag(true),
   'vectorDb.cacheEnabled': flag(true),
   'vectorDb.logLevel': choice('info', 'debug', 'warn', 'error'),
-  'hybridSearch.vectorWeight': decimal(0.7, 0, 1),
-  'hybridSearch.textWeight': decimal(0.3, 0, 1),
+  'hybridSearch.vectorWeight': decimal(0.5, 0, 1),
+  'hybridSearch.textWeight': decimal(0.5, 0, 1),
   'hybridSearch.topK': whole(10, 1, 50),
   'hybridSearch.mmr.enabled': flag(false),
   'hybridSearch.mmr.lambda': decimal(0.7, 0, 1),
   'hybridSearch.temporalDecay.enabled': flag(false),
   'hybridSearch.temporalDecay.halfLifeDays': whole(30, 1, 365),
+  'cascade.fullWorkspace': flag(true),
+  'cascade.hybrid': flag(true),
+  'cascade.minScoreShare': decimal(0, 0, 1),
   'embedding.baseUrl': text(),
   'embedding.model': text(),
+  'embedding.dimensions': whole(0, 0, 65_536),
+  'embedding.allowLarge': flag(false),
+  'embedding.timeout': whole(30_000, 10, 600_000),
+  'embedding.proxy': text(),
+  'embedding.caFile': text(),
+  'embedding.strictTls': flag(true),
   'index.startOnOpen': flag(true),
   'index.storage': text(),
   'ignore.gitignore': flag(true),
@@ -96,17 +105,25 @@ export function readSettings(get: (key: SettingKey) => unknown): ReadSettings {
   })
   // Each value was accepted by the rule of its own key.
   const settings = Object.fromEntries(values) as Settings
-  if (settings['hybridSearch.vectorWeight'] === 0 && settings['hybridSearch.textWeight'] === 0) {
-    problems.push('sextant.hybridSearch: both weights are 0, so nothing could be found; using the defaults')
-    return { settings: { ...settings, ...weightsOf(0.7, 0.3) }, problems }
-  }
-  return { settings, problems }
+  return { settings: { ...settings, ...weights(settings, get, problems) }, problems }
 }
 
-const weightsOf = (vector: number, words: number) => ({
-  'hybridSearch.vectorWeight': vector,
-  'hybridSearch.textWeight': words,
-})
+const VECTOR = 'hybridSearch.vectorWeight'
+const WORDS = 'hybridSearch.textWeight'
+
+/** A weight that is left out is what the other leaves of 1. */
+function weights({ [VECTOR]: vector, [WORDS]: words }: Settings, get: (key: SettingKey) => unknown, problems: string[]): Pick<Settings, typeof VECTOR | typeof WORDS> {
+  const hasVector = get(VECTOR) !== undefined
+  const hasWords = get(WORDS) !== undefined
+  if (hasVector && hasWords && vector === 0 && words === 0) {
+    problems.push('sextant.hybridSearch: both weights are 0, so nothing could be found; using the defaults')
+    return { [VECTOR]: RULES[VECTOR].fallback, [WORDS]: RULES[WORDS].fallback }
+  }
+  if (hasVector === hasWords) {
+    return { [VECTOR]: vector, [WORDS]: words }
+  }
+  return hasVector ? { [VECTOR]: vector, [WORDS]: 1 - vector } : { [VECTOR]: 1 - words, [WORDS]: words }
+}
 
 function accept(rule: Rule, raw: unknown): unknown {
   switch (rule.kind) {

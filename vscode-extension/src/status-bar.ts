@@ -2,7 +2,6 @@
 
 import * as vscode from 'vscode'
 import type { Ctx } from './ctx'
-import { unmetSettings } from './engine'
 import { statusText, type StatusText } from './status-text'
 
 export function statusBar({ config, session }: Ctx): vscode.Disposable {
@@ -10,7 +9,7 @@ export function statusBar({ config, session }: Ctx): vscode.Disposable {
   item.name = 'Sextant index'
   item.command = 'sextant.showActions'
   const update = (): void => {
-    const text = statusText(session.snapshot, config.settings, unmetSettings(config.settings))
+    const text = statusText(session.snapshot, config.settings)
     item.text = text.bar
     item.tooltip = new vscode.MarkdownString(text.tooltip, true)
     item.backgroundColor = background(text.level)

@@ -1,6 +1,6 @@
 /** What do the status bar and the Index view say about the index? Pure. */
 
-import type { Status } from './engine'
+import type { Progress, Status } from './engine'
 import { assertNever, friendly } from './failure'
 import type { IndexState, Snapshot } from './session'
 import type { Settings } from './settings'
@@ -15,10 +15,10 @@ export interface StatusText {
   readonly level: 'normal' | 'warning' | 'error'
 }
 
-export function statusText(snapshot: Snapshot, settings: Settings, unmet: readonly string[]): StatusText {
+export function statusText(snapshot: Snapshot, settings: Settings): StatusText {
   const { state, status } = snapshot
   const line = stateLine(state, status)
-  const notes = [...unmet, ...(status?.degraded ?? []).map(({ message }) => message)]
+  const notes = notesOf(snapshot)
   const tooltip = [`**Sextant** · ${line}`, ...notes.map((note) => `$(warning) ${note}`), 'Click for actions.'].join('\n\n')
   return { bar: bar(state, settings), tooltip, line, level: state.kind === 'failed' ? 'error' : notes.length > 0 ? 'warning' : 'normal' }
 }
@@ -31,8 +31,8 @@ function bar(state: IndexState, settings: Settings): string {
       return '$(sync~spin) Sextant'
     case 'indexing': {
       const percent = percentOf(state)
-      const shown = settings['vectorDb.enableProgressNotifications'] && settings['vectorDb.progressLocation'] === 'statusBar'
-      return `$(sync~spin) Sextant${shown && percent !== undefined ? ` ${percent} %` : ''}`
+      const shown = progressPlace(state, settings) === 'statusBar' && percent !== undefined
+      return `$(sync~spin) Sextant${shown ? ` ${percent} %` : ''}`
     }
     case 'ready':
       return '$(check) Sextant'
@@ -76,8 +76,25 @@ export function progressLine({ progress }: Extract<IndexState, { kind: 'indexing
   if (progress === undefined || progress.phase === 'walk') {
     return 'Looking for files'
   }
-  const of = progress.filesTotal > 0 ? `${number(progress.filesDone)} of ${count(progress.filesTotal, 'file')}` : count(progress.filesDone, 'file')
-  return `${progress.phase === 'commit' ? 'Writing the index' : 'Indexing'}: ${of}${remaining(progress.remainingMs)}`
+  const what = progress.phase === 'embed' ? 'text' : 'file'
+  const of = progress.filesTotal > 0 ? `${number(progress.filesDone)} of ${count(progress.filesTotal, what)}` : count(progress.filesDone, what)
+  return `${PHASES[progress.phase]}: ${of}${remaining(progress.remainingMs)}`
+}
+
+const PHASES: Readonly<Record<Exclude<Progress['phase'], 'walk'>, string>> = {
+  index: 'Indexing',
+  commit: 'Writing the index',
+  embed: 'Waiting for the embedding service',
+}
+
+/** Where progress is to be shown: the engine tells where its settings want it. */
+export function progressPlace({ progress }: Extract<IndexState, { kind: 'indexing' }>, settings: Settings): Progress['location'] | undefined {
+  return settings['vectorDb.enableProgressNotifications'] ? progress?.location ?? settings['vectorDb.progressLocation'] : undefined
+}
+
+/** What makes the index less than complete, each once. */
+export function notesOf({ status, report }: Snapshot): readonly string[] {
+  return [...new Set([...status?.degraded ?? [], ...report?.degraded ?? []].map(({ message }) => message))]
 }
 
 /** Whole percent of the files of the phase that takes the time. */

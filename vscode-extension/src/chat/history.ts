@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode'
 import { isAnswerMetadata } from './follow-ups'
-import type { Turn } from './rewrite'
+import type { Turn } from './conversation'
 
 type History = vscode.ChatContext['history']
 

@@ -1,6 +1,9 @@
 /** Which language model does which work, and how is it asked? */
 
 import * as vscode from 'vscode'
+import type { LanguageModel } from '../engine'
+
+export type Completion = Parameters<LanguageModel['complete']>[0]
 
 /** The model that the settings name, else the smallest of those that the one in the chat comes from. */
 export async function rephrasingModel(chosen: vscode.LanguageModelChat, wanted: string): Promise<vscode.LanguageModelChat> {
@@ -21,37 +24,29 @@ function size({ family, name, maxInputTokens }: vscode.LanguageModelChat): numbe
   return small ? maxInputTokens : maxInputTokens + Number.MAX_SAFE_INTEGER / 2
 }
 
-/** Asks for a short text, whole. Rejects when it takes longer than `timeoutMs`. */
-export async function ask(
-  model: vscode.LanguageModelChat,
-  prompt: string,
-  token: vscode.CancellationToken,
-  timeoutMs: number,
-  modelOptions: Record<string, unknown> = {},
-): Promise<string> {
+/** Asks for a short text, whole. */
+export async function ask(model: vscode.LanguageModelChat, { messages, maxTokens, stop, purpose }: Completion, signal: AbortSignal): Promise<string> {
   const source = new vscode.CancellationTokenSource()
-  const subscription = token.onCancellationRequested(() => { source.cancel() })
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      source.cancel()
-      reject(new Error(`no answer within ${timeoutMs / 1000} s`))
-    }, timeoutMs)
-  })
-  const answer = async (): Promise<string> => {
-    const justification = 'To put your question into words for the search of the codebase.'
-    const response = await model.sendRequest([vscode.LanguageModelChatMessage.User(prompt)], { justification, modelOptions }, source.token)
+  const cancel = (): void => { source.cancel() }
+  signal.addEventListener('abort', cancel)
+  try {
+    const response = await model.sendRequest(messages.map(messageOf), {
+      justification: 'To put your question into words for the search of the codebase.',
+      // Not every model takes options; a longer answer about the words does no harm.
+      modelOptions: purpose === 'intent' ? { max_tokens: maxTokens, stop } : {},
+    }, source.token)
     let text = ''
     for await (const part of response.text) {
       text += part
     }
     return text
-  }
-  try {
-    return await Promise.race([answer(), late])
   } finally {
-    clearTimeout(timer)
-    subscription.dispose()
+    signal.removeEventListener('abort', cancel)
     source.dispose()
   }
+}
+
+/** Models of the editor know no system; what it would say comes first as a user's message. */
+function messageOf({ role, content }: Completion['messages'][number]): vscode.LanguageModelChatMessage {
+  return role === 'assistant' ? vscode.LanguageModelChatMessage.Assistant(content) : vscode.LanguageModelChatMessage.User(content)
 }

@@ -6,21 +6,21 @@
  */
 
 import * as vscode from 'vscode'
+import { contextOf } from '../context'
 import { signalOf, type Ctx } from '../ctx'
-import type { SearchResponse } from '../engine'
+import type { SearchOptions, SearchResponse } from '../engine'
 import { failureOf, friendly, isCancelled } from '../failure'
 import { locationOf, shownPath } from '../places'
 import { stateLine } from '../status-text'
 import { streamAnswer } from './answer'
+import { exchanges, intentOf, keywordsByRule, type Command } from './conversation'
 import { followUps, isAnswerMetadata, type AnswerMetadata } from './follow-ups'
 import { previousQuestion, turnsOf } from './history'
 import { degradedText, heading, label, shownCode, type WhyNoAnswer } from './hits-text'
 import { answerPrompt } from './prompt'
-import { understand, type Understood } from './understand'
 import { scopeOf, type Scope } from './scope'
 
-const COMMANDS = ['search', 'explain', 'related'] as const
-type Command = (typeof COMMANDS)[number]
+const COMMANDS = ['search', 'explain', 'related'] as const satisfies readonly Command[]
 
 export const handler = (ctx: Ctx): vscode.ChatRequestHandler => async (request, context, stream, token) => {
   const command = COMMANDS.find((name) => name === request.command)
@@ -31,19 +31,15 @@ export const handler = (ctx: Ctx): vscode.ChatRequestHandler => async (request, 
     return {}
   }
   try {
-    stream.progress('Understanding the question')
-    const understood = await understand(ctx, request, message, {
-      command, scope: scope.shown, turns: turnsOf(context.history), previous: previousQuestion(context.history), token,
-    })
-    const answer = await search(ctx, understood, command, scope, stream, token)
+    const answer = await search(ctx, { request, context, stream, token, message, scope, command })
     answer.hits.forEach((hit) => { stream.reference(locationOf(hit)) })
-    const why = command === 'search' ? { kind: 'asked' } as const : await answerInWords(ctx, { request, context, stream, token, message, understood, answer, scope, command })
+    const why = command === 'search' ? { kind: 'asked' } as const : await answerInWords(ctx, { request, context, stream, token, message, scope, command }, answer)
     if (why !== undefined) {
       showHits(stream, answer, why)
     }
     stream.markdown(degradedText(answer.degraded))
     const metadata: AnswerMetadata = {
-      question: understood.question,
+      question: answer.question,
       answered: why === undefined,
       names: [...new Set(answer.hits.flatMap(({ name, kind }) => name === null || kind === 'full-file' || kind === 'section' ? [] : name))].slice(0, 3),
     }
@@ -85,68 +81,86 @@ function messageOf(prompt: string, command: Command | undefined, scope: Scope): 
   }
 }
 
-async function search(ctx: Ctx, { question, keywords }: Understood, command: Command | undefined, scope: Scope, stream: vscode.ChatResponseStream, token: vscode.CancellationToken): Promise<SearchResponse> {
-  const { session } = ctx
-  const told = session.onChange(({ state, status }) => { if (state.kind === 'indexing') { stream.progress(stateLine(state, status)) } })
-  try {
-    stream.progress(`Searching: ${question}`)
-    return await (command === 'related' && scope.code !== ''
-      ? searchAround(ctx, question, scope, token)
-      : searchWithin(ctx, question, keywords, scope, token))
-  } finally {
-    told.dispose()
-  }
-}
-
-/** The attached files alone, if there are some. */
-async function searchWithin({ session, config }: Ctx, question: string, keywords: readonly string[], { paths, code }: Scope, token: vscode.CancellationToken): Promise<SearchResponse> {
-  const limit = config.settings['vectorDb.searchResultLimit']
-  const within = paths.length > 0 ? { paths: [...paths] } : {}
-  const answer = await session.search({ query: question, keywords: [...keywords], limit, sync: true, ...within }, signalOf(token))
-  // "What happens here?" shares no word with the code that is pointed at.
-  return answer.hits.length > 0 || paths.length === 0 || code.trim() === ''
-    ? answer
-    : session.search({ query: codeQuery(code), limit, sync: true, ...within }, signalOf(token))
-}
-
-/** What is related to some code lies outside of it: there the code is what to look for, not where. */
-async function searchAround({ session, config }: Ctx, question: string, { paths, shown, code }: Scope, token: vscode.CancellationToken): Promise<SearchResponse> {
-  const limit = config.settings['vectorDb.searchResultLimit']
-  const answer = await session.search({ query: `${question}\n${codeQuery(code)}`, limit: limit + paths.length * 3, sync: true }, signalOf(token))
-  return { ...answer, hits: answer.hits.filter((hit) => !shown.includes(shownPath(hit))).slice(0, limit) }
-}
-
-const codeQuery = (code: string): string => code.slice(0, 1000)
-
 interface Asking {
   readonly request: vscode.ChatRequest
   readonly context: vscode.ChatContext
   readonly stream: vscode.ChatResponseStream
   readonly token: vscode.CancellationToken
   readonly message: string
-  readonly understood: Understood
-  readonly answer: SearchResponse
   readonly scope: Scope
   readonly command: Command | undefined
 }
 
+/** The types promise a model; an editor without any has none to give. */
+const modelOf = ({ request }: Asking): vscode.LanguageModelChat | undefined => request.model
+
+/** The answer to the message; its `question` is what was understood. */
+async function search(ctx: Ctx, asking: Asking): Promise<SearchResponse> {
+  const { session } = ctx
+  const { stream, message, command, scope } = asking
+  const told = session.onChange(({ state, status }) => { if (state.kind === 'indexing') { stream.progress(stateLine(state, status)) } })
+  try {
+    stream.progress(`Searching: ${message}`)
+    const answer = await (command === 'related' && scope.code !== '' ? searchAround(ctx, asking) : searchWithin(ctx, asking))
+    if (answer.question !== message) {
+      stream.progress(`Understood as: ${answer.question}`)
+    }
+    return answer
+  } finally {
+    told.dispose()
+  }
+}
+
+/** The attached files alone, if there are some. */
+async function searchWithin({ session, config, rephraser }: Ctx, asking: Asking): Promise<SearchResponse> {
+  const { context, message, command, token } = asking
+  const { paths, shown, code } = asking.scope
+  const within = paths.length > 0 ? { paths: [...paths] } : {}
+  const model = config.settings['chat.rephrase'] ? modelOf(asking) : undefined
+  const options: SearchOptions = {
+    query: message,
+    // Where a model helps, its own take their place.
+    keywords: keywordsByRule(message, previousQuestion(context.history)),
+    history: exchanges(turnsOf(context.history)),
+    attached: [...shown],
+    rewrite: model !== undefined,
+    sync: true,
+    ...within,
+  }
+  const find = (): Promise<SearchResponse> => session.search(options, signalOf(token))
+  const answer = await (model === undefined ? find() : rephraser.during({ question: message, model, intent: intentOf(command) }, find))
+  if (answer.hits.length > 0 || paths.length === 0 || code.trim() === '') {
+    return answer
+  }
+  // "What happens here?" shares no word with the code that is pointed at.
+  const again = await session.search({ query: codeQuery(code), sync: true, rewrite: false, ...within }, signalOf(token))
+  return { ...again, question: answer.question, intent: answer.intent }
+}
+
+/** What is related to some code lies outside of it: there the code is what to look for, not where. */
+async function searchAround({ session }: Ctx, { message, scope, token }: Asking): Promise<SearchResponse> {
+  const answer = await session.search({ query: `${message}\n${codeQuery(scope.code)}`, sync: true, rewrite: false }, signalOf(token))
+  return { ...answer, question: message, hits: answer.hits.filter((hit) => !scope.shown.includes(shownPath(hit))) }
+}
+
+const codeQuery = (code: string): string => code.slice(0, 1000)
+
 /** Lets the model answer; returns why it did not. */
-async function answerInWords({ config, log }: Ctx, asking: Asking): Promise<WhyNoAnswer | undefined> {
-  const { request, context, stream, token, answer, scope, understood } = asking
-  // The types promise a model; an editor without any has none to give.
-  const model = request.model as vscode.LanguageModelChat | undefined
+async function answerInWords({ config, log }: Ctx, asking: Asking, answer: SearchResponse): Promise<WhyNoAnswer | undefined> {
+  const { context, stream, token, scope, command } = asking
+  const model = modelOf(asking)
   if (model === undefined) {
     return { kind: 'no model' }
   }
   try {
     const prompt = await answerPrompt({
       message: asking.message,
-      question: understood.question,
-      intent: understood.intent,
+      question: answer.question,
+      intent: command === 'related' ? command : intentOf(command) ?? answer.intent ?? 'other',
       hits: answer.hits,
       attachments: scope.attachments,
       history: turnsOf(context.history),
-      shown: shownPath,
+      render: (hits, tokenBudget) => contextOf(hits, shownPath, { tokenBudget }),
     }, Math.min(config.settings['chat.maxContextTokens'], Math.floor(model.maxInputTokens * 0.9)), (text) => model.countTokens(text, token))
     log.debug(`asking ${model.id} with ${prompt.tokens} tokens and ${prompt.hits.length} of ${answer.hits.length} hits`)
     const response = await model.sendRequest([vscode.LanguageModelChatMessage.User(prompt.text)], {}, token)

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode'
 import type { Ctx } from '../ctx'
 import { diagnostics } from '../diagnostics'
-import { unmetSettings } from '../engine'
 
 interface Manifest { readonly version: string }
 
@@ -16,7 +15,6 @@ export const copyDiagnostics = ({ context, config, session }: Ctx) => async (): 
     remote: vscode.env.remoteName !== undefined,
     snapshot: session.snapshot,
     settings: config.settings,
-    unmet: unmetSettings(config.settings),
   }))
   void vscode.window.showInformationMessage('Diagnostics are on the clipboard. They hold no code, no paths and no keys.')
 }

@@ -1,13 +1,14 @@
 import * as vscode from 'vscode'
 import type { Ctx } from '../ctx'
-import { contextMarkdown, hitsPage } from '../hit-text'
+import { hitsPage } from '../hit-text'
+import { contextOf } from '../context'
 import { shownPath, uriOf } from '../places'
 
 /** Asks the question of the results view once more, over the files as they are now. */
-export const searchAgain = ({ results, session, config }: Ctx) => async (): Promise<void> => {
+export const searchAgain = ({ results, session }: Ctx) => async (): Promise<void> => {
   const { query } = results
   if (query !== undefined) {
-    const { hits } = await session.search({ query, limit: config.settings['hybridSearch.topK'], sync: true })
+    const { hits } = await session.search({ query, sync: true, rewrite: false })
     results.show(query, hits)
   }
 }
@@ -22,7 +23,7 @@ export const openResults = ({ results, pages }: Ctx) => async (): Promise<void> 
 
 /** All results on the clipboard, as context for a model or a colleague. */
 export const copyResults = ({ results }: Ctx) => async (): Promise<void> => {
-  await vscode.env.clipboard.writeText(contextMarkdown(results.hits, shownPath))
+  await vscode.env.clipboard.writeText(contextOf(results.hits, shownPath).text)
   vscode.window.setStatusBarMessage(`Sextant: ${results.hits.length} hits copied`, 3000)
 }
 

@@ -77,8 +77,8 @@ class QuickSearch {
       return
     }
     this.#pick.busy = true
-    const { session, config } = this.#ctx
-    const options = { query, limit: config.settings['hybridSearch.topK'], sync: session.snapshot.state.kind === 'ready' }
+    const { session } = this.#ctx
+    const options = { query, rewrite: false, sync: session.snapshot.state.kind === 'ready' }
     this.#searches.run((signal) => session.search(options, signal))
   }
 

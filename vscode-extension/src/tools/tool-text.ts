@@ -11,7 +11,7 @@ const KINDS: readonly string[] = ['function', 'class', 'component', 'hook', 'typ
 const MOST_HITS = 50
 
 /** Reads what an agent sent; it may differ from the schema. */
-export function searchInput(input: object, defaultLimit: number): SearchOptions {
+export function searchInput(input: object): SearchOptions {
   const query = textAt(input, 'query')
   if (query === undefined) {
     throw new Error('"query" is missing: say what to find, in words or as the name of a symbol')
@@ -20,10 +20,12 @@ export function searchInput(input: object, defaultLimit: number): SearchOptions 
   const paths = textsAt(input, 'paths')
   const languages = textsAt(input, 'languages')
   const kinds = textsAt(input, 'kinds').filter((kind): kind is ChunkKind => KINDS.includes(kind))
+  const limit = wholeAt(input, 'limit')
   return {
     query,
-    limit: Math.min(MOST_HITS, wholeAt(input, 'limit') ?? defaultLimit),
     sync: true,
+    rewrite: false,
+    ...(limit !== undefined && { limit: Math.min(MOST_HITS, limit) }),
     ...(keywords.length > 0 && { keywords }),
     ...(paths.length > 0 && { paths }),
     ...(languages.length > 0 && { languages }),
@@ -83,6 +85,7 @@ export function statusReport({ state, status, report, updatedAt }: Snapshot, ski
       `Folders: ${folderNames.join(', ')}`,
       `Files: ${status.files}; chunks: ${status.chunks}; waiting to be updated: ${status.pendingFiles}`,
       `Model: ${status.model}; database: ${bytes(status.databaseBytes)}`,
+      ...(report !== undefined && report.textsPending > 0 ? [`Waiting for a vector: ${count(report.textsPending, 'text')}, found by words until then`] : []),
     ]),
     `Last update: ${updatedAt?.toISOString() ?? 'before this window'}`,
     ...bySkipReason(skipped).slice(0, 12).map(({ reason, paths }) => `Left out: ${count(paths.length, 'path')} (${reason})`),

@@ -72,8 +72,8 @@ export function registerTools(ctx: Ctx): vscode.Disposable {
   })))
 }
 
-async function searchTool({ session, config }: Ctx, { input, signal, budgetTokens, countTokens }: Call): Promise<string> {
-  const wanted = searchInput(input, config.settings['vectorDb.searchResultLimit'])
+async function searchTool({ session }: Ctx, { input, signal, budgetTokens, countTokens }: Call): Promise<string> {
+  const wanted = searchInput(input)
   const { hits, degraded } = await session.search({ ...wanted, ...(wanted.paths && { paths: wanted.paths.map(withoutFolderName) }) }, signal)
   return hitsText(hits, degraded, shownPath, budgetTokens, countTokens)
 }
@@ -91,7 +91,7 @@ async function readTool({ session }: Ctx, { input, budgetTokens, countTokens }: 
   return `${head}\n${fenced(chunks.language, code)}\n`
 }
 
-async function relatedTool({ session, config }: Ctx, { input, signal, budgetTokens, countTokens }: Call): Promise<string> {
+async function relatedTool({ session }: Ctx, { input, signal, budgetTokens, countTokens }: Call): Promise<string> {
   const wanted = linesInput(input)
   const uri = await fileOf(wanted.path)
   const { chunks, path } = await (await session.engine()).chunks(uri.fsPath)
@@ -99,8 +99,10 @@ async function relatedTool({ session, config }: Ctx, { input, signal, budgetToke
   if (chunk === undefined) {
     throw new Error(`${wanted.path} holds no code to start from`)
   }
-  const { limit = 10 } = searchInput({ query: 'related', ...input }, config.settings['vectorDb.searchResultLimit'])
-  const { hits, degraded } = await session.search({ query: `${chunk.name ?? ''}\n${chunk.text.slice(0, 1000)}`, limit: limit + 3, sync: true }, signal)
+  const { limit } = searchInput({ query: 'related', ...input })
+  // The pieces it starts from are found first, and left out.
+  const most = limit === undefined ? {} : { limit: limit + 3 }
+  const { hits, degraded } = await session.search({ query: `${chunk.name ?? ''}\n${chunk.text.slice(0, 1000)}`, sync: true, rewrite: false, ...most }, signal)
   const root = placeOf(uri)?.root
   const others = hits.filter((hit) => hit.path !== path || folderOf(hit.root)?.uri.fsPath !== root || hit.startLine > chunk.endLine || hit.endLine < chunk.startLine)
   return hitsText(others.slice(0, limit), degraded, shownPath, budgetTokens, countTokens)

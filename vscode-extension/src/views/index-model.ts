@@ -3,7 +3,7 @@
 import type { IndexedFile, SkippedPath } from '../engine'
 import type { Snapshot } from '../session'
 import { bySkipReason } from '../skipped-page'
-import { bytes, count, stateLine } from '../status-text'
+import { bytes, count, notesOf, stateLine } from '../status-text'
 
 export interface IndexNode {
   readonly id: string
@@ -20,29 +20,30 @@ export interface IndexFacts {
   readonly files: readonly IndexedFile[]
   readonly skipped: readonly SkippedPath[]
   readonly folderName: (root: string) => string
-  /** Why a setting has no effect. */
-  readonly unmet: readonly string[]
 }
 
 /** More than these in one group are counted, not listed; the page of skipped files has them all. */
 const MOST_PATHS = 100
 
-export function indexNodes({ snapshot, files, skipped, folderName, unmet }: IndexFacts): readonly IndexNode[] {
+const PENDING = 'The embedding service has not made these vectors yet. Until then these texts are found by words.'
+
+export function indexNodes({ snapshot, files, skipped, folderName }: IndexFacts): readonly IndexNode[] {
   const { state, status, report, updatedAt } = snapshot
+  const pending = report?.textsPending ?? 0
   const stateNode = leaf('state', stateLine(state, status), { icon: state.kind === 'failed' ? 'error' : 'pulse' })
   if (status === undefined) {
     return [stateNode]
   }
-  const notes = [...unmet, ...status.degraded.map(({ message }) => message), ...(report?.degraded ?? []).map(({ message }) => message)]
   return [
     stateNode,
     leaf('files', 'Files', { description: status.files.toLocaleString('en-US'), icon: 'files' }),
     leaf('chunks', 'Chunks', { description: status.chunks.toLocaleString('en-US'), icon: 'list-flat' }),
     leaf('size', 'Size on disk', { description: bytes(status.databaseBytes), icon: 'database', tooltip: status.storage }),
     leaf('model', 'Model', { description: status.model, icon: 'circuit-board' }),
+    ...(pending > 0 ? [leaf('pending', 'Waiting for a vector', { description: count(pending, 'text'), icon: 'watch', tooltip: PENDING })] : []),
     leaf('updated', 'Last update', { description: updatedAt === undefined ? 'before this window' : updatedAt.toLocaleTimeString(), icon: 'history' }),
     ...status.roots.map((root) => folderNode(root, folderName(root), files, skipped)),
-    ...notes.map((note, place) => leaf(`note${place}`, note, { icon: 'warning', tooltip: note })),
+    ...notesOf(snapshot).map((note, place) => leaf(`note${place}`, note, { icon: 'warning', tooltip: note })),
   ]
 }
 

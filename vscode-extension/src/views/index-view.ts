@@ -2,7 +2,7 @@
 
 import * as vscode from 'vscode'
 import type { Ctx } from '../ctx'
-import { unmetSettings, type IndexedFile, type SkippedPath } from '../engine'
+import type { IndexedFile, SkippedPath } from '../engine'
 import { failureOf } from '../failure'
 import { folderOf } from '../places'
 import { indexNodes, type IndexNode } from './index-model'
@@ -34,14 +34,13 @@ export class IndexView implements vscode.TreeDataProvider<IndexNode>, vscode.Dis
     if (node !== undefined) {
       return [...node.children]
     }
-    const { session, config } = this.#ctx
+    const { session } = this.#ctx
     const { files, skipped } = await this.#lists()
     return [...indexNodes({
       snapshot: session.snapshot,
       files,
       skipped,
       folderName: (root) => folderOf(root)?.name ?? root,
-      unmet: unmetSettings(config.settings),
     })]
   }
 

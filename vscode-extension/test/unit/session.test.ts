@@ -28,7 +28,7 @@ suite('session', () => {
     states = []
     logged = []
     const log = (message: string): void => { logged.push(message) }
-    session = new Session({ open: openEngine, addon: ADDON, storage: () => join(place, 'storage'), log: { info: log, warn: log, error: log } })
+    session = new Session({ open: openEngine, addon: ADDON, storage: () => join(place, 'storage'), log: { debug: log, info: log, warn: log, error: log } })
     session.onChange(({ state }) => { if (states.at(-1) !== state.kind) { states.push(state.kind) } })
   })
 
@@ -153,7 +153,7 @@ suite('session', () => {
     await session.apply({ roots: [one()], settings: settings() })
     await reach('ready')
     await session.close()
-    const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
+    const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
     const again = new Session({ open: openEngine, addon: ADDON, storage: () => join(place, 'storage'), log })
     await again.apply({ roots: [one()], settings: settings({ 'index.startOnOpen': false }) })
     assert.equal(again.snapshot.state.kind, 'ready')

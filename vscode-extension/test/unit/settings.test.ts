@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { addonConfig } from '../../src/addon-config'
 import { readSettings, RULES, SETTING_KEYS, type Rule, type SettingKey } from '../../src/settings'
 
 interface Property {
@@ -10,6 +11,7 @@ interface Property {
   readonly minimum?: number
   readonly maximum?: number
   readonly scope: string
+  readonly order: number
   readonly markdownDescription: string
 }
 interface Manifest {
@@ -42,8 +44,26 @@ suite('settings', () => {
 
   test('what decides where code is sent or stored cannot come from a workspace that is not trusted', () => {
     const { restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces
-    for (const key of ['vectorDb.embeddingModel', 'embedding.baseUrl', 'embedding.model', 'index.storage']) {
+    for (const key of [
+      'vectorDb.embeddingModel', 'embedding.baseUrl', 'embedding.model', 'embedding.allowLarge', 'embedding.proxy', 'embedding.caFile', 'embedding.strictTls', 'index.storage',
+      'ignore.secrets',
+    ]) {
       assert.ok(restrictedConfigurations.includes(`sextant.${key}`), key)
+    }
+    assert.ok(restrictedConfigurations.every((key) => key in properties), 'each is a setting')
+  })
+
+  test('what is about this machine is not carried to others', () => {
+    const ofMachine = Object.entries(properties).filter(([, { scope }]) => scope !== 'window')
+    assert.deepEqual(ofMachine.map(([key, { scope }]) => [key.replace('sextant.', ''), scope]).sort(), [
+      ['embedding.baseUrl', 'machine-overridable'], ['embedding.caFile', 'machine-overridable'], ['embedding.proxy', 'machine-overridable'],
+      ['embedding.strictTls', 'machine-overridable'], ['index.storage', 'machine-overridable'],
+    ])
+  })
+
+  test('each section is in an order of its own', () => {
+    for (const { properties: section } of manifest.contributes.configuration) {
+      assert.deepEqual(Object.values(section).map(({ order }) => order).sort((left, right) => left - right), Object.keys(section).map((_, place) => place + 1))
     }
   })
 
@@ -78,12 +98,71 @@ suite('settings', () => {
     assert.equal(problems.length, 1)
   })
 
+  test('a weight that is left out is what the other leaves of 1', () => {
+    const { settings } = check({ 'hybridSearch.vectorWeight': 0.75 })
+    assert.equal(settings['hybridSearch.textWeight'], 0.25)
+    assert.equal(check({ 'hybridSearch.textWeight': 0 }).settings['hybridSearch.vectorWeight'], 1)
+  })
+
   test('one weight of 0 is allowed', () => {
     const { settings, problems } = check({ 'hybridSearch.vectorWeight': 0, 'hybridSearch.textWeight': 0.5 })
     assert.equal(settings['hybridSearch.vectorWeight'], 0)
     assert.deepEqual(problems, [])
   })
 })
+
+/** docs/settings.md says what the core knows, and is written from it. */
+suite('settings of the core', () => {
+  const rows = [...readFileSync(join(__dirname, '../../../../docs/settings.md'), 'utf8').matchAll(/^\| `([\w.]+)` \| (.+?) \| (.+?) \| .+ \|$/gm)]
+  const known = new Map(rows.map(([, name = '', values = '', fallback = '']) => [name, { values, fallback }]))
+  const ofCore = (key: string): boolean => /^(vectorDb|hybridSearch|cascade|embedding)\./.test(key)
+
+  test('the table is read', () => { assert.ok(known.size > 50, `${known.size} rows`) })
+
+  test('all of vectorDb and hybridSearch can be set', () => {
+    const expected = [...known.keys()].filter((name) => /^(vectorDb|hybridSearch)\./.test(name))
+    assert.deepEqual(expected.filter((name) => !SETTING_KEYS.some((key) => key === name)), [])
+  })
+
+  for (const key of SETTING_KEYS.filter(ofCore)) {
+    test(`${key} has the values and the default of the core`, () => {
+      const row = known.get(key)
+      assert.ok(row, 'the core knows it')
+      assert.deepEqual(read(row), RULES[key].kind === 'choice' ? { ...RULES[key], choices: RULES[key].choices.toSorted() } : RULES[key])
+    })
+  }
+
+  test('the core is told each of them by its name, and the key apart', () => {
+    const { settings } = check({ 'vectorDb.batchSize': 20, 'hybridSearch.mmr.lambda': 0.3, 'ignore.exclude': ['/x/'] })
+    const config = addonConfig(settings, undefined)
+    assert.equal(config.vectorDb?.batchSize, 20)
+    assert.equal(config.hybridSearch?.mmr?.lambda, 0.3)
+    assert.deepEqual(config.ignore?.exclude, ['/x/'])
+    assert.equal(config.embedding && 'apiKey' in config.embedding, false)
+    assert.equal(addonConfig(settings, 'sk-1').embedding?.apiKey, 'sk-1')
+    const told = leaves(config).filter(ofCore).sort()
+    assert.deepEqual(told, SETTING_KEYS.filter(ofCore).toSorted())
+  })
+})
+
+const leaves = (value: unknown, path = ''): string[] => typeof value === 'object' && value !== null && !Array.isArray(value)
+  ? Object.entries(value).flatMap(([name, inner]) => leaves(inner, path === '' ? name : `${path}.${name}`))
+  : [path]
+
+/** A row of the table as a rule. */
+function read({ values, fallback }: { values: string, fallback: string }): Rule {
+  const choices = [...values.matchAll(/`(.+?)`/g)].map(([, choice = '']) => choice)
+  const range = /^([\d.]+) to ([\d.]+)( \w+)?$/.exec(values)
+  const plain = fallback.replaceAll('`', '')
+  if (range?.[1] !== undefined && range[2] !== undefined) {
+    // What is counted has a unit; shares have none.
+    return { kind: range[3] === undefined ? 'decimal' : 'whole', fallback: Number(plain), min: Number(range[1]), max: Number(range[2]) }
+  }
+  if (values.startsWith('text')) {
+    return { kind: 'text', fallback: plain === 'empty' ? '' : plain }
+  }
+  return choices.includes('true') ? { kind: 'flag', fallback: plain === 'true' } : { kind: 'choice', fallback: plain, choices: choices.toSorted() }
+}
 
 function inManifest(rule: Rule): { type: string, enum: readonly string[] | undefined, minimum: number | undefined, maximum: number | undefined } {
   const none = { enum: undefined, minimum: undefined, maximum: undefined }

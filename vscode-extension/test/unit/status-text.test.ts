@@ -5,7 +5,7 @@ import { diagnostics } from '../../src/diagnostics'
 import { isLogged, logLine } from '../../src/log-line'
 import type { IndexState, Snapshot } from '../../src/session'
 import { readSettings, type SettingKey } from '../../src/settings'
-import { bytes, count, percentOf, progressLine, statusText } from '../../src/status-text'
+import { bytes, count, percentOf, progressLine, progressPlace, statusText } from '../../src/status-text'
 
 const settings = (given: Partial<Record<SettingKey, unknown>> = {}) => readSettings((key) => given[key]).settings
 const STATUS: Status = {
@@ -13,8 +13,9 @@ const STATUS: Status = {
   databaseBytes: 1, watching: true, lastError: null, degraded: [], progress: null,
 }
 const snapshot = (state: IndexState, status: Status | undefined = STATUS): Snapshot => ({ state, status, report: undefined, updatedAt: undefined })
-const indexing = (filesDone: number, filesTotal: number, remainingMs: number | null = null): Extract<IndexState, { kind: 'indexing' }> =>
-  ({ kind: 'indexing', progress: { phase: 'index', filesDone, filesTotal, currentFile: null, remainingMs } })
+type Location = 'notification' | 'statusBar'
+const indexing = (filesDone: number, filesTotal: number, remainingMs: number | null = null, location: Location = 'notification'): Extract<IndexState, { kind: 'indexing' }> =>
+  ({ kind: 'indexing', progress: { phase: 'index', filesDone, filesTotal, currentFile: null, remainingMs, location } })
 
 suite('status text', () => {
   test('each state has its words', () => {
@@ -23,26 +24,30 @@ suite('status text', () => {
       { kind: 'off', why: 'no folder' }, { kind: 'off', why: 'disabled' }, { kind: 'opening' }, { kind: 'ready' }, { kind: 'empty' }, { kind: 'paused' },
       { kind: 'cleared' }, { kind: 'failed', failure }, indexing(1, 4),
     ]
-    assert.deepEqual(states.map((state) => statusText(snapshot(state), settings(), []).bar), [
+    assert.deepEqual(states.map((state) => statusText(snapshot(state), settings()).bar), [
       '', '$(circle-slash) Sextant', '$(sync~spin) Sextant', '$(check) Sextant', '$(circle-outline) Sextant: no index', '$(debug-pause) Sextant: paused',
       '$(circle-slash) Sextant: cleared', '$(error) Sextant', '$(sync~spin) Sextant',
     ])
-    assert.equal(statusText(snapshot({ kind: 'ready' }), settings(), []).line, 'Ready: 1,234 files, 1 chunk')
-    assert.equal(statusText(snapshot({ kind: 'failed', failure }), settings(), []).line, 'The disk of /x is full.')
-    assert.equal(statusText(snapshot({ kind: 'failed', failure }), settings(), []).level, 'error')
+    assert.equal(statusText(snapshot({ kind: 'ready' }), settings()).line, 'Ready: 1,234 files, 1 chunk')
+    assert.equal(statusText(snapshot({ kind: 'failed', failure }), settings()).line, 'The disk of /x is full.')
+    assert.equal(statusText(snapshot({ kind: 'failed', failure }), settings()).level, 'error')
   })
 
   test('the status bar counts if progress belongs there', () => {
-    const shown = settings({ 'vectorDb.progressLocation': 'statusBar' })
-    assert.equal(statusText(snapshot(indexing(1, 3)), shown, []).bar, '$(sync~spin) Sextant 33 %')
-    const off = settings({ 'vectorDb.progressLocation': 'statusBar', 'vectorDb.enableProgressNotifications': false })
-    assert.equal(statusText(snapshot(indexing(1, 3)), off, []).bar, '$(sync~spin) Sextant')
+    const here = indexing(1, 3, null, 'statusBar')
+    assert.equal(statusText(snapshot(here), settings()).bar, '$(sync~spin) Sextant 33 %')
+    assert.equal(statusText(snapshot(indexing(1, 3)), settings()).bar, '$(sync~spin) Sextant')
+    assert.equal(statusText(snapshot(here), settings({ 'vectorDb.enableProgressNotifications': false })).bar, '$(sync~spin) Sextant')
+    // Another window indexes and tells no progress: the setting decides.
+    const unknown = { kind: 'indexing', progress: undefined } as const
+    assert.equal(progressPlace(unknown, settings({ 'vectorDb.progressLocation': 'statusBar' })), 'statusBar')
   })
 
   test('what is less than complete is said', () => {
-    const text = statusText(snapshot({ kind: 'ready' }), settings(), ['no such model yet.'])
+    const message = 'the provider cannot be reached'
+    const text = statusText(snapshot({ kind: 'ready' }, { ...STATUS, degraded: [{ code: 'PROVIDER_UNREACHABLE', message }] }), settings())
     assert.equal(text.level, 'warning')
-    assert.match(text.tooltip, /no such model yet/)
+    assert.match(text.tooltip, /the provider cannot be reached/)
   })
 
   test('progress in words', () => {
@@ -50,6 +55,9 @@ suite('status text', () => {
     assert.equal(progressLine(indexing(10, 1200)), 'Indexing: 10 of 1,200 files')
     assert.equal(progressLine(indexing(10, 1200, 30_000)), 'Indexing: 10 of 1,200 files, about 30 s left')
     assert.equal(progressLine(indexing(10, 1200, 200_000)), 'Indexing: 10 of 1,200 files, about 3 min left')
+    const embedding = { kind: 'indexing', progress: { phase: 'embed', filesDone: 20, filesTotal: 400, currentFile: null, remainingMs: null, location: 'notification' } } as const
+    assert.equal(progressLine(embedding), 'Waiting for the embedding service: 20 of 400 texts')
+    assert.equal(percentOf(embedding), 5)
     assert.equal(percentOf(indexing(0, 0)), undefined)
     assert.equal(percentOf(indexing(999, 1000)), 99)
   })
@@ -70,7 +78,7 @@ suite('status text', () => {
 suite('diagnostics', () => {
   test('hold no path, no address and no text of the user', () => {
     const text = diagnostics({
-      versions: { sextant: '0.1.0' }, machine: 'linux-x64', trusted: true, remote: false, unmet: [],
+      versions: { sextant: '0.1.0' }, machine: 'linux-x64', trusted: true, remote: false,
       snapshot: snapshot({ kind: 'failed', failure: { code: 'DISK_FULL', message: 'the disk of /home/ada is full' } }),
       settings: settings({ 'embedding.baseUrl': 'https://secret.example', 'ignore.exclude': ['/clients/'], 'hybridSearch.topK': 20 }),
     })

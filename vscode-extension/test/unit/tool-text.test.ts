@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import type { FileChunks } from '../../src/engine'
-import { contextMarkdown, firstLine, hitsPage, place, title } from '../../src/hit-text'
+import type { FileChunks, Status } from '../../src/engine'
+import { firstLine, hitsPage, place, title } from '../../src/hit-text'
 import { Latest } from '../../src/latest'
+import type { Snapshot } from '../../src/session'
 import { bySkipReason, skippedPage } from '../../src/skipped-page'
 import { hitsText, linesInput, linesWanted, numbered, searchInput, statusReport } from '../../src/tools/tool-text'
 import { indexNodes } from '../../src/views/index-model'
@@ -13,15 +14,15 @@ const chunk = (startLine: number, endLine: number, name: string | null): FileChu
 
 suite('tool input', () => {
   test('is read as agents write it', () => {
-    assert.deepEqual(searchInput({ query: ' where ', limit: '3', paths: 'src', kinds: ['function', 'nonsense'], languages: [] }, 8), {
-      query: 'where', limit: 3, sync: true, paths: ['src'], kinds: ['function'],
+    assert.deepEqual(searchInput({ query: ' where ', limit: '3', paths: 'src', kinds: ['function', 'nonsense'], languages: [] }), {
+      query: 'where', limit: 3, sync: true, rewrite: false, paths: ['src'], kinds: ['function'],
     })
-    assert.deepEqual(searchInput({ query: 'where', limit: 900 }, 8), { query: 'where', limit: 50, sync: true })
-    assert.equal(searchInput({ query: 'where', limit: -1 }, 8).limit, 8)
+    assert.deepEqual(searchInput({ query: 'where', limit: 900 }), { query: 'where', limit: 50, sync: true, rewrite: false })
+    assert.equal('limit' in searchInput({ query: 'where', limit: -1 }), false, 'the settings decide')
   })
 
   test('without what is needed it says what is', () => {
-    assert.throws(() => searchInput({}, 8), /"query" is missing/)
+    assert.throws(() => searchInput({}), /"query" is missing/)
     assert.throws(() => linesInput({ path: 'a.ts' }), /a line are needed/)
   })
 
@@ -74,9 +75,8 @@ suite('hits as text', () => {
     assert.equal(title(hit('src/a.ts', '}', { name: null })), 'a.ts')
   })
 
-  test('a page with links, and context to paste', () => {
+  test('a page with links', () => {
     assert.match(hitsPage('why', [hit('a.ts', 'x')], shown, () => 'file:///a.ts#L1'), /^# why\n\n## 1\. send\n\n\[a\.ts:1\]\(file:\/\/\/a\.ts#L1\)/)
-    assert.equal(contextMarkdown([hit('a.ts', 'x\n', { endLine: 1 })], shown), 'a.ts:1 (function send)\n\n```typescript\nx\n```\n')
   })
 })
 
@@ -93,13 +93,30 @@ suite('skipped files', () => {
   test('a long list is cut in the view, and the rest counted', () => {
     const status = { state: 'ready', roots: ['/shop'], files: 0, chunks: 0, pendingFiles: 0, model: 'm', storage: '', databaseBytes: 0, watching: true, lastError: null, degraded: [], progress: null } as const
     const nodes = indexNodes({
-      snapshot: { state: { kind: 'ready' }, status: { ...status, roots: ['/shop'], degraded: [] }, report: undefined, updatedAt: undefined },
-      files: [], skipped: Array.from({ length: 250 }, (_, n) => ({ root: '/shop', path: `${n}.png`, reason: 'image' })), folderName: () => 'shop', unmet: ['not yet'],
+      snapshot: { state: { kind: 'ready' }, status: { ...status, roots: ['/shop'], degraded: [{ code: 'WATCH_LIMIT', message: 'too few watches' }] }, report: undefined, updatedAt: undefined },
+      files: [], skipped: Array.from({ length: 250 }, (_, n) => ({ root: '/shop', path: `${n}.png`, reason: 'image' })), folderName: () => 'shop',
     })
     const reason = nodes.find(({ label }) => label === 'shop')?.children[1]?.children[0]
     assert.equal(reason?.children.length, 101)
     assert.equal(reason.children.at(-1)?.label, '150 more paths…')
-    assert.equal(nodes.at(-1)?.label, 'not yet')
+    assert.equal(nodes.at(-1)?.label, 'too few watches')
+  })
+})
+
+suite('the Index view', () => {
+  test('names the model of the service and counts what waits for it', () => {
+    const status: Status = { state: 'ready', roots: [], files: 1, chunks: 2, pendingFiles: 0, model: 'local/nomic', storage: '', databaseBytes: 0, watching: true, lastError: null, degraded: [], progress: null }
+    const report = {
+      roots: [], files: 1, chunks: 2, added: 1, changed: 0, removed: 0, unchanged: 0, embedded: 0, reused: 0, textsEmbedded: 0, textsReused: 0, textsPending: 2, skipped: [],
+      tookMs: 1, degraded: [{ code: 'PROVIDER_UNREACHABLE', message: 'the provider cannot be reached' }],
+    }
+    const snapshot: Snapshot = { state: { kind: 'ready' }, status, report, updatedAt: undefined }
+    const nodes = indexNodes({ snapshot, files: [], skipped: [], folderName: () => 'shop' })
+    assert.equal(nodes.find(({ id }) => id === 'model')?.description, 'local/nomic')
+    assert.equal(nodes.find(({ id }) => id === 'pending')?.description, '2 texts')
+    assert.equal(nodes.at(-1)?.label, 'the provider cannot be reached')
+    assert.match(statusReport(snapshot, [], ['shop']), /Waiting for a vector: 2 texts/)
+    assert.ok(!indexNodes({ snapshot: { ...snapshot, report: undefined }, files: [], skipped: [], folderName: () => 'shop' }).some(({ id }) => id === 'pending'))
   })
 })
 
