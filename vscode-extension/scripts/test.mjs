@@ -64,7 +64,7 @@ function walk() {
 function ofLabel(label) {
   switch (label) {
     case 'untrusted':
-      return { CODE_HOST_TRUST: '1', CODE_HOST_SETTINGS: JSON.stringify({ 'sextant.embedding.baseUrl': 'https://of-the-user.example' }) }
+      return { CODE_HOST_TRUST: '1', CODE_HOST_SETTINGS: JSON.stringify({ 'sextant.embedding.model': 'of-the-user' }) }
     // One storage for two runs, one after the other: the second opens what the first one indexed.
     case 'cold':
     case 'warm':

@@ -2,6 +2,7 @@
 
 import type { Status } from './engine'
 import type { Snapshot } from './session'
+import { modelName } from './status-text'
 import { RULES, SETTING_KEYS, type SettingKey, type Settings } from './settings'
 
 export interface DiagnosticFacts {
@@ -48,7 +49,7 @@ function countRows(status: Status): readonly Row[] {
     ['chunks', status.chunks],
     ['pending files', status.pendingFiles],
     ['database bytes', status.databaseBytes],
-    ['model', status.model],
+    ['model', modelName(status)],
     ['watching', status.watching],
   ]
 }

@@ -113,6 +113,9 @@ function remaining(milliseconds: number | null): string {
   return seconds < 90 ? `, about ${seconds} s left` : `, about ${Math.round(seconds / 60)} min left`
 }
 
+/** The name of the model alone: that of a service has its address behind it, which is for the owner's eyes. */
+export const modelName = ({ model }: Pick<Status, 'model'>): string => model.split(' at ')[0] ?? model
+
 const number = (value: number): string => value.toLocaleString('en-US')
 
 /** `1 file`, `1,234 files`. */

@@ -41,5 +41,7 @@ export function label(why: WhyNoAnswer, hits: number): string {
 }
 
 export function degradedText(degraded: readonly Degradation[]): string {
-  return degraded.length === 0 ? '' : `\n\n_Less than complete: ${degraded.map(({ message }) => message).join('; ')}._\n`
+  // What kind of answer is wanted changes nothing about what was found.
+  const told = degraded.filter(({ code }) => code !== 'QUERY_INTENT_UNKNOWN').map(({ message }) => message)
+  return told.length === 0 ? '' : `\n\n_Less than complete: ${told.join('; ')}._\n`
 }

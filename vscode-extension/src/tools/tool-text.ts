@@ -3,7 +3,7 @@
 import type { ChunkKind, Degradation, FileChunks, Hit, SearchOptions, SkippedPath } from '../engine'
 import { fenced, place, type ShownPath } from '../hit-text'
 import type { Snapshot } from '../session'
-import { bytes, count, stateLine } from '../status-text'
+import { bytes, count, modelName, stateLine } from '../status-text'
 import { bySkipReason } from '../skipped-page'
 import { fitPieces, type CountTokens } from '../chat/budget'
 
@@ -84,7 +84,7 @@ export function statusReport({ state, status, report, updatedAt }: Snapshot, ski
     ...(status === undefined ? [] : [
       `Folders: ${folderNames.join(', ')}`,
       `Files: ${status.files}; chunks: ${status.chunks}; waiting to be updated: ${status.pendingFiles}`,
-      `Model: ${status.model}; database: ${bytes(status.databaseBytes)}`,
+      `Model: ${modelName(status)}; database: ${bytes(status.databaseBytes)}`,
       ...(report !== undefined && report.textsPending > 0 ? [`Waiting for a vector: ${count(report.textsPending, 'text')}, found by words until then`] : []),
     ]),
     `Last update: ${updatedAt?.toISOString() ?? 'before this window'}`,

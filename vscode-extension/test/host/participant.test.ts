@@ -58,7 +58,7 @@ suite('@workspace', () => {
 
   test('a model puts the question into words, the search finds, another model answers with links', async () => {
     const { text, references, anchors, progresses, result } = await ask({ prompt: 'what if the network is down?' })
-    assert.ok(progresses.includes('Searching: How is a failed request sent again?'), progresses.join())
+    assert.ok(progresses.includes('Understood as: How is a failed request sent again?'), progresses.join())
     assert.ok(references.some(({ uri, range }) => uri.fsPath.endsWith('/src/net/retry.ts') && range.start.line > 0))
     assert.match(text, /sent again by `sendWithRetry` \(<src\/net\/retry\.ts:9-20>\)/)
     assert.deepEqual(anchors.map(({ location }) => [location.uri.path.replace(/.*\/shop\//, ''), location.range.start.line, location.range.end.line]), [
@@ -71,8 +71,8 @@ suite('@workspace', () => {
   })
 
   test('the intent is asked for with a limit of 20 tokens and a stop', async () => {
-    await ask({ prompt: 'what if the network is down?' })
-    const intent = models.requests.find(({ prompt }) => prompt.includes('Reply with one word'))
+    await ask({ prompt: 'what if the network is gone?' })
+    const intent = models.requests.find(({ prompt }) => prompt.includes('Reply with the name of one kind'))
     assert.deepEqual(intent?.options, { max_tokens: 20, stop: [';'] })
     assert.match(prompts('fake-large')[0] ?? '', /Explain how it works step by step/)
   })
@@ -83,7 +83,7 @@ suite('@workspace', () => {
       Object.assign(Object.create(vscode.ChatResponseTurn.prototype) as object, { response: [new vscode.ChatResponseMarkdownPart('By `sendWithRetry`.')], result: { metadata: { question: 'How is a request retried?', answered: true, names: [] } } }),
     ] as unknown as vscode.ChatContext['history']
     await ask({ prompt: 'and where is it tested?', history })
-    assert.match(prompts('fake-mini').find((prompt) => prompt.includes('## Keywords')) ?? '', /user: how is a request retried\?\nassistant: By `sendWithRetry`\./)
+    assert.match(prompts('fake-mini').find((prompt) => prompt.includes('## Keywords')) ?? '', /how is a request retried\?\nBy `sendWithRetry`\./)
     assert.match(prompts('fake-large')[0] ?? '', /The conversation so far:/)
     const without = await ask({ prompt: 'and where is it tested?', history, model: undefined })
     assert.ok(without.references.some(({ uri }) => uri.path.endsWith('/test/retry.test.ts')))
@@ -187,7 +187,7 @@ suite('@workspace', () => {
     await withSetting('chat.rephrase', false, async () => {
       await until('the setting acts', () => !insides.config.settings['chat.rephrase'])
       const { progresses } = await ask({ prompt: SESSION_LOST })
-      assert.ok(progresses.includes(`Searching: ${SESSION_LOST}`))
+      assert.deepEqual(progresses, [`Searching: ${SESSION_LOST}`])
     })
     assert.equal(prompts('fake-mini').length, 0)
   })
@@ -199,6 +199,19 @@ suite('@workspace', () => {
     })
     assert.equal(prompts('fake-mini').length, 0)
     assert.equal(prompts('fake-large').length, 3)
+  })
+
+  test('two chats at the same time get their own models and answers', async () => {
+    const [large] = await vscode.lm.selectChatModels({ vendor: 'fake', family: 'fake-large' })
+    const both = await Promise.all([ask({ prompt: 'what if the network is down?' }), ask({ prompt: 'what happens when the cache is full', model: large })])
+    assert.deepEqual(both.map(({ progresses }) => progresses.at(-1)), [
+      'Understood as: How is a failed request sent again?', 'Understood as: Which entry is evicted when the cache is full?',
+    ])
+  })
+
+  test('the prompt holds the lines with their places, as the core writes them', async () => {
+    await ask({ prompt: 'what if the network is down?' })
+    assert.match(prompts('fake-large')[0] ?? '', /Lines \d+ to \d+ of `src\/net\/retry\.ts`[\s\S]*\/\/ filepath: src\/net\/retry\.ts#L\d+-L\d+/)
   })
 
   test('an empty message gets help', async () => {

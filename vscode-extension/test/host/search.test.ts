@@ -60,7 +60,7 @@ suite('search as you type', () => {
     assert.match(page, /\[src\/cache\/lru\.ts:\d+-\d+\]\(file:.*lru\.ts#L\d+\)/)
     await run('sextant.copyResults')
     const copied = await vscode.env.clipboard.readText()
-    assert.match(copied, /^src\/cache\/lru\.ts:\d+-\d+ \(/)
+    assert.match(copied, /^Lines \d+ to \d+ of `src\/cache\/lru\.ts`/)
     assert.match(copied, /```typescript\n/)
   })
 

@@ -44,10 +44,44 @@ suite('settings act at once', () => {
     }
   })
 
-  test('vectorDb.searchResultLimit bounds what other extensions get', async () => {
+  test('hybridSearch.topK bounds a search that says no limit, vectorDb.searchResultLimit one of another kind', async () => {
     const api = await activated()
-    await withSetting('vectorDb.searchResultLimit', 2, async () => { assert.equal((await api.search({ query: 'session request cache' })).hits.length, 2) })
-    assert.ok((await api.search({ query: 'session request cache' })).hits.length > 2)
+    const hits = async (): Promise<number> => (await api.search({ query: 'session request cache' })).hits.length
+    await withSetting('vectorDb.searchResultLimit', 2, async () => {
+      await withSetting('hybridSearch.topK', 3, async () => {
+        assert.equal(await hits(), 3)
+        assert.equal((await api.search({ query: 'session request cache', limit: 4 })).hits.length, 4)
+        await withSetting('cascade.hybrid', false, async () => { assert.equal(await hits(), 2) })
+      })
+    })
+    assert.ok(await hits() > 3)
+  })
+
+  test('cascade.minScoreShare leaves out what is far from the best', async () => {
+    const hits = async (): Promise<number> => (await ctx.session.search({ query: 'session request cache', sync: true })).hits.length
+    const all = await hits()
+    await withSetting('cascade.minScoreShare', 0.999, async () => { await until('fewer hits', async () => await hits() < all) })
+  })
+
+  test('cascade.fullWorkspace decides whether a small workspace is answered whole', async () => {
+    const strategy = async (): Promise<string> => (await ctx.session.search({ query: 'session', tokenBudget: 20_000, sync: true })).strategy
+    assert.equal(await strategy(), 'full')
+    await withSetting('cascade.fullWorkspace', false, async () => { await until('not whole', async () => await strategy() !== 'full') })
+  })
+
+  test('mmr, temporal decay and the cache act', async () => {
+    const search = async () => ctx.session.search({ query: 'what is done with a failed request', sync: true })
+    const ranking = async (): Promise<string> => JSON.stringify((await search()).hits.map(({ path, startLine, score }) => [path, startLine, score]))
+    const plain = await ranking()
+    await withSetting('hybridSearch.mmr.enabled', true, async () => {
+      await withSetting('hybridSearch.mmr.lambda', 0, async () => { await until('other hits', async () => await ranking() !== plain) })
+    })
+    await withSetting('hybridSearch.temporalDecay.enabled', true, async () => {
+      await withSetting('hybridSearch.temporalDecay.halfLifeDays', 1, async () => { await until('other scores', async () => await ranking() !== plain) })
+    })
+    await until('as before', async () => await ranking() === plain)
+    await until('it is kept', async () => (await search()).cached)
+    await withSetting('vectorDb.cacheEnabled', false, async () => { await until('nothing is kept', async () => !(await search()).cached && !(await search()).cached) })
   })
 
   test('the weights of hybridSearch change scores', async () => {
@@ -87,11 +121,17 @@ suite('settings act at once', () => {
     assert.equal(ctx.log.level, 'info')
   })
 
-  test('a setting that has no effect in this version is said', async () => {
-    await withSetting('vectorDb.embeddingModel', 'openai', async () => {
-      await vscode.commands.executeCommand('sextant.copyDiagnostics')
-      assert.match(await vscode.env.clipboard.readText(), /note: The setting "sextant\.vectorDb\.embeddingModel" has no effect in this version yet/)
+  test('the index stays open whatever is set', async () => {
+    const engine = await ctx.session.engine()
+    await withSetting('vectorDb.performanceMode', 'memory', async () => {
+      await withSetting('ignore.exclude', ['/docs/'], async () => { await until('the rule acts', async () => !await finds('rolling back a release', 'docs/deploy.md')) })
     })
+    assert.equal(await ctx.session.engine(), engine)
+  })
+
+  test('a weight that is left out is what the other leaves of 1', async () => {
+    await withSetting('hybridSearch.vectorWeight', 0.75, async () => { await reads(() => ctx.config.settings['hybridSearch.textWeight'] === 0.25) })
+    await reads(() => ctx.config.settings['hybridSearch.textWeight'] === 0.5)
   })
 
   test('a value out of range is corrected', async () => {

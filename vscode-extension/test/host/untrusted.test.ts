@@ -21,8 +21,13 @@ suite('a folder that is not trusted', () => {
     await vscode.workspace.fs.createDirectory(file('.vscode'))
     await vscode.workspace.fs.writeFile(file('.vscode/settings.json'), new TextEncoder().encode(JSON.stringify({
       'sextant.embedding.baseUrl': 'https://of-the-folder.example',
+      'sextant.embedding.model': 'of-the-folder',
       'sextant.vectorDb.embeddingModel': 'openai',
       'sextant.index.storage': '/tmp/of-the-folder',
+      'sextant.embedding.allowLarge': true,
+      'sextant.embedding.proxy': 'http://of-the-folder.example:3128',
+      'sextant.embedding.caFile': '/tmp/of-the-folder.pem',
+      'sextant.embedding.strictTls': false,
       'sextant.ignore.secrets': false,
       'sextant.hybridSearch.topK': 3,
     })))
@@ -34,8 +39,13 @@ suite('a folder that is not trusted', () => {
         }
       })
     })
-    assert.equal(config.settings['embedding.baseUrl'], 'https://of-the-user.example')
+    assert.equal(config.settings['embedding.baseUrl'], '')
+    assert.equal(config.settings['embedding.model'], 'of-the-user')
     assert.equal(config.settings['vectorDb.embeddingModel'], 'embedded')
+    assert.equal(config.settings['embedding.allowLarge'], false)
+    assert.equal(config.settings['embedding.proxy'], '')
+    assert.equal(config.settings['embedding.caFile'], '')
+    assert.equal(config.settings['embedding.strictTls'], true)
     assert.equal(config.settings['ignore.secrets'], true)
     assert.equal(session.snapshot.status?.storage, context.storageUri?.fsPath)
     await vscode.workspace.fs.delete(file('.vscode'), { recursive: true })

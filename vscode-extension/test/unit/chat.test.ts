@@ -158,6 +158,7 @@ suite('hits in the chat', () => {
 
   test('what is less than complete is said', () => {
     assert.equal(degradedText([]), '')
+    assert.equal(degradedText([{ code: 'QUERY_INTENT_UNKNOWN', message: 'no kind' }]), '')
     assert.match(degradedText([{ code: 'INDEX_PAUSED', message: 'indexing is paused' }]), /indexing is paused/)
   })
 })

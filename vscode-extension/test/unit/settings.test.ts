@@ -53,11 +53,12 @@ suite('settings', () => {
     assert.ok(restrictedConfigurations.every((key) => key in properties), 'each is a setting')
   })
 
+  // All that decides where code is sent, together: on another machine none of it holds, not half of it.
   test('what is about this machine is not carried to others', () => {
     const ofMachine = Object.entries(properties).filter(([, { scope }]) => scope !== 'window')
     assert.deepEqual(ofMachine.map(([key, { scope }]) => [key.replace('sextant.', ''), scope]).sort(), [
       ['embedding.baseUrl', 'machine-overridable'], ['embedding.caFile', 'machine-overridable'], ['embedding.proxy', 'machine-overridable'],
-      ['embedding.strictTls', 'machine-overridable'], ['index.storage', 'machine-overridable'],
+      ['embedding.strictTls', 'machine-overridable'], ['index.storage', 'machine-overridable'], ['vectorDb.embeddingModel', 'machine-overridable'],
     ])
   })
 

@@ -79,10 +79,11 @@ suite('diagnostics', () => {
   test('hold no path, no address and no text of the user', () => {
     const text = diagnostics({
       versions: { sextant: '0.1.0' }, machine: 'linux-x64', trusted: true, remote: false,
-      snapshot: snapshot({ kind: 'failed', failure: { code: 'DISK_FULL', message: 'the disk of /home/ada is full' } }),
+      snapshot: snapshot({ kind: 'failed', failure: { code: 'DISK_FULL', message: 'the disk of /home/ada is full' } }, { ...STATUS, model: 'local:tiny at https://secret.example/v1' }),
       settings: settings({ 'embedding.baseUrl': 'https://secret.example', 'ignore.exclude': ['/clients/'], 'hybridSearch.topK': 20 }),
     })
     assert.doesNotMatch(text, /ada|example|clients/)
+    assert.match(text, /^model: local:tiny$/m)
     assert.match(text, /last failure: DISK_FULL/)
     assert.match(text, /setting hybridSearch.topK: 20/)
     assert.match(text, /setting embedding.baseUrl: \(set\)/)
