@@ -19,7 +19,6 @@ export function createApi({ session, context }: Ctx): SextantApi {
       const { hits, degraded } = await session.search({
         query: query.query,
         sync: true,
-        rewrite: false,
         ...(limit !== undefined && { limit }),
         ...(keywords && { keywords: [...keywords] }),
         ...(tokenBudget !== undefined && { tokenBudget }),

@@ -111,9 +111,10 @@ export class Session {
     await this.refresh()
   }
 
+  /** Answers a question. A language model helps only if `rewrite` says so: nobody else has one to ask. */
   async search(options: SearchOptions, signal?: AbortSignal): Promise<SearchResponse> {
     const engine = await this.engine()
-    return engine.search(options, signal ? { signal } : {})
+    return engine.search({ rewrite: false, ...options }, signal ? { signal } : {})
   }
 
   /** Asks the engine how it stands. */

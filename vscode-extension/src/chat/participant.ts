@@ -133,13 +133,13 @@ async function searchWithin({ session, config, rephraser }: Ctx, asking: Asking)
     return answer
   }
   // "What happens here?" shares no word with the code that is pointed at.
-  const again = await session.search({ query: codeQuery(code), sync: true, rewrite: false, ...within }, signalOf(token))
+  const again = await session.search({ query: codeQuery(code), sync: true, ...within }, signalOf(token))
   return { ...again, question: answer.question, intent: answer.intent }
 }
 
 /** What is related to some code lies outside of it: there the code is what to look for, not where. */
 async function searchAround({ session }: Ctx, { message, scope, token }: Asking): Promise<SearchResponse> {
-  const answer = await session.search({ query: `${message}\n${codeQuery(scope.code)}`, sync: true, rewrite: false }, signalOf(token))
+  const answer = await session.search({ query: `${message}\n${codeQuery(scope.code)}`, sync: true }, signalOf(token))
   return { ...answer, question: message, hits: answer.hits.filter((hit) => !scope.shown.includes(shownPath(hit))) }
 }
 

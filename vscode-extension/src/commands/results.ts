@@ -8,7 +8,7 @@ import { shownPath, uriOf } from '../places'
 export const searchAgain = ({ results, session }: Ctx) => async (): Promise<void> => {
   const { query } = results
   if (query !== undefined) {
-    const { hits } = await session.search({ query, sync: true, rewrite: false })
+    const { hits } = await session.search({ query, sync: true })
     results.show(query, hits)
   }
 }

@@ -78,7 +78,7 @@ class QuickSearch {
     }
     this.#pick.busy = true
     const { session } = this.#ctx
-    const options = { query, rewrite: false, sync: session.snapshot.state.kind === 'ready' }
+    const options = { query, sync: session.snapshot.state.kind === 'ready' }
     this.#searches.run((signal) => session.search(options, signal))
   }
 

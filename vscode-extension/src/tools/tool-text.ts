@@ -24,7 +24,6 @@ export function searchInput(input: object): SearchOptions {
   return {
     query,
     sync: true,
-    rewrite: false,
     ...(limit !== undefined && { limit: Math.min(MOST_HITS, limit) }),
     ...(keywords.length > 0 && { keywords }),
     ...(paths.length > 0 && { paths }),

@@ -102,7 +102,7 @@ async function relatedTool({ session }: Ctx, { input, signal, budgetTokens, coun
   const { limit } = searchInput({ query: 'related', ...input })
   // The pieces it starts from are found first, and left out.
   const most = limit === undefined ? {} : { limit: limit + 3 }
-  const { hits, degraded } = await session.search({ query: `${chunk.name ?? ''}\n${chunk.text.slice(0, 1000)}`, sync: true, rewrite: false, ...most }, signal)
+  const { hits, degraded } = await session.search({ query: `${chunk.name ?? ''}\n${chunk.text.slice(0, 1000)}`, sync: true, ...most }, signal)
   const root = placeOf(uri)?.root
   const others = hits.filter((hit) => hit.path !== path || folderOf(hit.root)?.uri.fsPath !== root || hit.startLine > chunk.endLine || hit.endLine < chunk.startLine)
   return hitsText(others.slice(0, limit), degraded, shownPath, budgetTokens, countTokens)

@@ -49,12 +49,12 @@ suite('settings act at once', () => {
     const hits = async (): Promise<number> => (await api.search({ query: 'session request cache' })).hits.length
     await withSetting('vectorDb.searchResultLimit', 2, async () => {
       await withSetting('hybridSearch.topK', 3, async () => {
-        assert.equal(await hits(), 3)
+        await until('3 hits', async () => await hits() === 3)
         assert.equal((await api.search({ query: 'session request cache', limit: 4 })).hits.length, 4)
-        await withSetting('cascade.hybrid', false, async () => { assert.equal(await hits(), 2) })
+        await withSetting('cascade.hybrid', false, async () => { await until('2 hits', async () => await hits() === 2) })
       })
     })
-    assert.ok(await hits() > 3)
+    await until('more hits', async () => await hits() > 3)
   })
 
   test('cascade.minScoreShare leaves out what is far from the best', async () => {

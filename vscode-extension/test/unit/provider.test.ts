@@ -56,7 +56,7 @@ suite('an embedding service', () => {
   const apply = async (given: Partial<Record<SettingKey, unknown>> = {}, apiKey: string | undefined = KEY): Promise<void> => {
     await session.apply({ roots: [join(place, 'code')], settings: settings(given), apiKey })
   }
-  const search = async (query = 'counter3'): Promise<SearchResponse> => session.search({ query, sync: true, rewrite: false })
+  const search = async (query = 'counter3'): Promise<SearchResponse> => session.search({ query, sync: true })
   const codes = ({ degraded }: SearchResponse): string[] => degraded.map(({ code }) => code)
 
   test('is asked at the address of the settings, with the key, the model and the dimensions', async () => {
@@ -120,9 +120,9 @@ suite('an embedding service', () => {
     await apply(own, undefined)
     const hybrid = await search('counter number')
     assert.deepEqual([hybrid.strategy, hybrid.hits.length], ['hybrid', 3])
-    const words = await session.search({ query: 'counter number', strategy: 'tfidf', rewrite: false })
+    const words = await session.search({ query: 'counter number', strategy: 'tfidf' })
     assert.equal(words.hits.length, 2)
-    assert.equal((await session.search({ query: 'counter number', limit: 5, rewrite: false })).hits.length, 5)
+    assert.equal((await session.search({ query: 'counter number', limit: 5 })).hits.length, 5)
     await apply({ ...own, 'cascade.hybrid': false }, undefined)
     const other = await search('counter number')
     assert.notEqual(other.strategy, 'hybrid')
@@ -152,7 +152,7 @@ suite('an embedding service', () => {
     const own = { 'vectorDb.embeddingModel': 'embedded' }
     const strategy = async (given: Partial<Record<SettingKey, unknown>>): Promise<string> => {
       await apply({ ...own, ...given }, undefined)
-      return (await session.search({ query: 'counter', tokenBudget: 20_000, sync: true, rewrite: false })).strategy
+      return (await session.search({ query: 'counter', tokenBudget: 20_000, sync: true })).strategy
     }
     assert.equal(await strategy({}), 'full')
     assert.equal(await strategy({ 'cascade.fullWorkspace': false }), 'hybrid')
@@ -161,7 +161,7 @@ suite('an embedding service', () => {
   test('a language model helps where it may, with a limit of 20 tokens and a stop for the intent', async () => {
     await apply({ 'vectorDb.embeddingModel': 'embedded' }, undefined)
     const history = [{ question: 'where is counter2?', answer: 'In part2.ts.' }]
-    const answer = await session.search({ query: 'and the one after it?', sync: true, history, attached: ['part2.ts'] })
+    const answer = await session.search({ query: 'and the one after it?', sync: true, rewrite: true, history, attached: ['part2.ts'] })
     assert.equal(answer.question, 'Where is counter3 made?')
     assert.equal(answer.intent, 'explain')
     assert.equal(answer.hits[0]?.path, 'part3.ts')

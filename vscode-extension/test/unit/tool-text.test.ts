@@ -15,9 +15,9 @@ const chunk = (startLine: number, endLine: number, name: string | null): FileChu
 suite('tool input', () => {
   test('is read as agents write it', () => {
     assert.deepEqual(searchInput({ query: ' where ', limit: '3', paths: 'src', kinds: ['function', 'nonsense'], languages: [] }), {
-      query: 'where', limit: 3, sync: true, rewrite: false, paths: ['src'], kinds: ['function'],
+      query: 'where', limit: 3, sync: true, paths: ['src'], kinds: ['function'],
     })
-    assert.deepEqual(searchInput({ query: 'where', limit: 900 }), { query: 'where', limit: 50, sync: true, rewrite: false })
+    assert.deepEqual(searchInput({ query: 'where', limit: 900 }), { query: 'where', limit: 50, sync: true })
     assert.equal('limit' in searchInput({ query: 'where', limit: -1 }), false, 'the settings decide')
   })
 
