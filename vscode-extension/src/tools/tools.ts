@@ -6,6 +6,7 @@ import { signalOf, type Ctx } from '../ctx'
 import { failureOf, friendly } from '../failure'
 import { fenced } from '../hit-text'
 import { folderOf, indexableFolders, placeOf, resolvePath, shownPath } from '../places'
+import type { Settings } from '../settings'
 import { hitsText, linesInput, linesWanted, numbered, searchInput, statusReport } from './tool-text'
 
 interface Call {
@@ -18,7 +19,7 @@ interface Call {
 interface Tool {
   /** For the person who is asked to allow it. */
   readonly title: string
-  readonly message: (input: object) => string
+  readonly message: (input: object, settings: Settings) => string
   readonly call: (ctx: Ctx, call: Call) => Promise<string>
 }
 
@@ -27,10 +28,14 @@ const field = (input: object, name: string): string => {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '…'
 }
 
+const whatLeaves = (settings: Settings): string => settings['vectorDb.embeddingModel'] === 'embedded'
+  ? "Nothing leaves this machine but what the agent's model is shown."
+  : 'The embedding service of the settings gets the question, and the agent\'s model what it is shown.'
+
 export const TOOLS: Readonly<Record<string, Tool>> = {
   sextant_search: {
     title: 'Search the codebase?',
-    message: (input) => `Search the code of the open folders for “${field(input, 'query')}”. Nothing leaves this machine but what the agent's model is shown.`,
+    message: (input, settings) => `Search the code of the open folders for “${field(input, 'query')}”. ${whatLeaves(settings)}`,
     call: searchTool,
   },
   sextant_read: {
@@ -53,8 +58,8 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
 export function registerTools(ctx: Ctx): vscode.Disposable {
   return vscode.Disposable.from(...Object.entries(TOOLS).map(([name, tool]) => vscode.lm.registerTool<object>(name, {
     prepareInvocation: ({ input }) => ({
-      invocationMessage: tool.message(input).replace(/ Nothing leaves.*/, ''),
-      confirmationMessages: { title: tool.title, message: tool.message(input) },
+      invocationMessage: tool.message(input, ctx.config.settings).replace(` ${whatLeaves(ctx.config.settings)}`, ''),
+      confirmationMessages: { title: tool.title, message: tool.message(input, ctx.config.settings) },
     }),
     invoke: async ({ input, tokenizationOptions }, token) => {
       const text = await tool.call(ctx, {
