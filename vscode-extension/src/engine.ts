@@ -75,7 +75,7 @@ export async function openEngine({ addon: folder, roots, storage, settings, apiK
     ...(languageModel && { languageModel }),
     ...(onLog && { onLog }),
   })
-  return new NativeEngine(workspace)
+  return new NativeEngine(workspace, rulesOf(settings))
 }
 
 /** Puts hits into the text of a prompt. Hits come from an engine, so the addon is loaded by then. */
@@ -88,9 +88,12 @@ export function renderContext(hits: readonly addon.Hit[], options: addon.RenderO
 
 class NativeEngine implements Engine {
   readonly #workspace: addon.Workspace
+  #rules: string
+  #onEvent: ((event: addon.WatchEvent) => void) | undefined
 
-  constructor(workspace: addon.Workspace) {
+  constructor(workspace: addon.Workspace, rules: string) {
     this.#workspace = workspace
+    this.#rules = rules
   }
 
   async sync(options: CallOptions = {}): Promise<addon.IndexReport> { return this.#workspace.sync(callOptions(options)) }
@@ -99,8 +102,6 @@ class NativeEngine implements Engine {
   async files(): Promise<addon.IndexedFile[]> { return this.#workspace.files() }
   async skipped(): Promise<addon.SkippedPath[]> { return this.#workspace.skipped() }
   async chunks(file: string): Promise<addon.FileChunks> { return this.#workspace.chunks(file) }
-  async watch(onEvent: (event: addon.WatchEvent) => void): Promise<void> { await this.#workspace.watch({}, onEvent) }
-  async unwatch(): Promise<void> { await this.#workspace.unwatch() }
   async pause(): Promise<void> { await this.#workspace.pause() }
   async clear(): Promise<void> { await this.#workspace.clear() }
   async setRoots(roots: readonly string[]): Promise<void> { await this.#workspace.setRoots([...roots]) }
@@ -110,10 +111,31 @@ class NativeEngine implements Engine {
     return this.#workspace.search(options, callOptions(call))
   }
 
+  async watch(onEvent: (event: addon.WatchEvent) => void): Promise<void> {
+    this.#onEvent = onEvent
+    await this.#workspace.watch({}, onEvent)
+  }
+
+  async unwatch(): Promise<void> {
+    this.#onEvent = undefined
+    await this.#workspace.unwatch()
+  }
+
   async configure({ settings, apiKey }: EngineSettings): Promise<void> {
     await this.#workspace.configure(addonConfig(settings, apiKey))
+    const rules = rulesOf(settings)
+    const haveChanged = rules !== this.#rules
+    this.#rules = rules
+    if (haveChanged && this.#onEvent !== undefined) {
+      // A run that began with the old rules would end as if it had seen all: the watch looks at everything anew.
+      await this.#workspace.unwatch()
+      await this.#workspace.watch({}, this.#onEvent)
+    }
   }
 }
+
+/** What decides which files belong to the index. */
+const rulesOf = (settings: Settings): string => JSON.stringify(addonConfig(settings, undefined).ignore)
 
 function callOptions({ signal, onProgress }: CallOptions): addon.CallOptions {
   return { ...(signal && { signal }), ...(onProgress && { onProgress }) }

@@ -103,6 +103,21 @@ suite('session', () => {
     assert.deepEqual(await paths('alphaCounter'), ['alpha.ts'])
   })
 
+  test('rules that change while a run goes on are not lost', async () => {
+    mkdirSync(join(one(), 'build'))
+    writeFileSync(join(one(), 'build', 'made.ts'), 'export const builtByMachine = 1\n')
+    await session.apply({ roots: [one()], settings: settings() })
+    await reach('ready')
+    for (let turn = 0; turn < 10; turn++) {
+      await session.apply({ roots: [one()], settings: settings({ 'ignore.exclude': ['/nothing/'] }) })
+      await new Promise((done) => { setTimeout(done, turn * 6) })
+      await session.apply({ roots: [one()], settings: settings({ 'ignore.defaults': false }) })
+      await eventually(async () => (await paths('builtByMachine')).includes('build/made.ts'))
+      await session.apply({ roots: [one()], settings: settings() })
+      await eventually(async () => !(await paths('builtByMachine')).includes('build/made.ts'))
+    }
+  })
+
   test('of many changes at once the last one wins', async () => {
     const applied = [one(), two(), one(), two()].map((root) => session.apply({ roots: [root], settings: settings() }))
     await Promise.all(applied)
