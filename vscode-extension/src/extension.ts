@@ -57,7 +57,7 @@ export function activate(context: vscode.ExtensionContext): TestApi {
   )
   const api = createApi(ctx)
   // The addon is loaded once VS Code has gone on, and only if there is a folder.
-  setImmediate(() => { void indexLife.apply() })
+  indexLife.start()
   log.info(`activated in ${(performance.now() - started).toFixed(1)} ms`)
   return context.extensionMode === vscode.ExtensionMode.Test ? Object.assign(api, { testing: { ...ctx, index, chat: handler(ctx) } }) : api
 }

@@ -1,8 +1,8 @@
 /**
  * Runs only the latest of many requests, such as one per key stroke.
  *
- * A request waits for `delayMs` without another; a newer one aborts an older one that still runs, and what an aborted one
- * brings or throws is dropped. Pure.
+ * The first runs at once; one that comes within `delayMs` after another waits until that time has passed without one. A
+ * newer one aborts an older one that still runs, and what an aborted one brings or throws is dropped.
  */
 export class Latest<T> {
   readonly #delayMs: number
@@ -10,6 +10,7 @@ export class Latest<T> {
   readonly #fail: (error: unknown) => void
   #running: AbortController | undefined
   #timer: NodeJS.Timeout | undefined
+  #last = -Infinity
 
   constructor(delayMs: number, deliver: (result: T) => void, fail: (error: unknown) => void) {
     this.#delayMs = delayMs
@@ -21,12 +22,20 @@ export class Latest<T> {
     this.cancel()
     const controller = new AbortController()
     this.#running = controller
-    this.#timer = setTimeout(() => {
+    const start = (): void => {
       request(controller.signal).then(
         (result) => { if (!controller.signal.aborted) { this.#deliver(result) } },
         (error: unknown) => { if (!controller.signal.aborted) { this.#fail(error) } },
       )
-    }, this.#delayMs)
+    }
+    const now = performance.now()
+    const isFirst = now - this.#last >= this.#delayMs
+    this.#last = now
+    if (isFirst) {
+      start()
+    } else {
+      this.#timer = setTimeout(start, this.#delayMs)
+    }
   }
 
   cancel(): void {

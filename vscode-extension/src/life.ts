@@ -52,6 +52,13 @@ export class IndexLife implements vscode.Disposable {
     ]
   }
 
+  /** As [`apply`], once VS Code has gone on. Who searches before that waits. */
+  start(): void {
+    this.session.expect(new Promise((resolve) => {
+      setImmediate(() => { void this.apply().finally(resolve) })
+    }))
+  }
+
   /** Makes the index what folders and settings say now. */
   async apply(): Promise<void> {
     const change = ++this.#changes

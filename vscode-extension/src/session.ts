@@ -50,6 +50,8 @@ export class Session {
   #applied: Target | undefined
   #engine: Engine | undefined
   #work: Promise<void> = Promise.resolve()
+  /** Until the first folders and settings are told. */
+  #starting: Promise<void> = Promise.resolve()
   #watching = false
   #timer: NodeJS.Timeout | undefined
   /** The user asked for an index although settings start none. */
@@ -66,6 +68,11 @@ export class Session {
     return { dispose: () => { this.#events.off('change', listener) } }
   }
 
+  /** Folders and settings will be told when `start` settles; until then calls wait. */
+  expect(start: Promise<void>): void {
+    this.#starting = start.catch(() => undefined)
+  }
+
   /** Makes the index one of these folders with these settings; settles once that is so or has failed. */
   async apply(target: Target): Promise<void> {
     this.#wanted = target
@@ -78,6 +85,7 @@ export class Session {
 
   /** The open engine, once what is being changed is done. */
   async engine(): Promise<Engine> {
+    await this.#starting
     await this.#work
     if (this.#engine !== undefined) {
       return this.#engine

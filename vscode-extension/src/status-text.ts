@@ -116,7 +116,8 @@ function remaining(milliseconds: number | null): string {
 /** The name of the model alone: that of a service has its address behind it, which is for the owner's eyes. */
 export const modelName = ({ model }: Pick<Status, 'model'>): string => model.split(' at ')[0] ?? model
 
-const number = (value: number): string => value.toLocaleString('en-US')
+/** With commas, as in English. The platform's own formatting blocks for tens of milliseconds when it is first used. */
+export const number = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',')
 
 /** `1 file`, `1,234 files`. */
 export const count = (value: number, what: string): string => `${number(value)} ${what}${value === 1 ? '' : 's'}`

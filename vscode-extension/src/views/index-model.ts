@@ -3,7 +3,7 @@
 import type { IndexedFile, SkippedPath } from '../engine'
 import type { Snapshot } from '../session'
 import { bySkipReason } from '../skipped-page'
-import { bytes, count, notesOf, stateLine } from '../status-text'
+import { bytes, count, notesOf, number, stateLine } from '../status-text'
 
 export interface IndexNode {
   readonly id: string
@@ -36,8 +36,8 @@ export function indexNodes({ snapshot, files, skipped, folderName }: IndexFacts)
   }
   return [
     stateNode,
-    leaf('files', 'Files', { description: status.files.toLocaleString('en-US'), icon: 'files' }),
-    leaf('chunks', 'Chunks', { description: status.chunks.toLocaleString('en-US'), icon: 'list-flat' }),
+    leaf('files', 'Files', { description: number(status.files), icon: 'files' }),
+    leaf('chunks', 'Chunks', { description: number(status.chunks), icon: 'list-flat' }),
     leaf('size', 'Size on disk', { description: bytes(status.databaseBytes), icon: 'database', tooltip: status.storage }),
     leaf('model', 'Model', { description: status.model, icon: 'circuit-board' }),
     ...(pending > 0 ? [leaf('pending', 'Waiting for a vector', { description: count(pending, 'text'), icon: 'watch', tooltip: PENDING })] : []),

@@ -57,7 +57,7 @@ suite('prompt', () => {
     let rendered = 0
     for (let used = 0; rendered < blocks.length && (used += sizes[rendered] ?? 0) <= tokenBudget; rendered++);
     const text = blocks.slice(0, rendered).join('\n')
-    return { text, rendered, omitted: hits.length - rendered, tokens: 0 }
+    return { text, rendered, omitted: hits.length - rendered, cutLines: 0, tokens: 0 }
   }
   const parts = (more: Partial<PromptParts> = {}): PromptParts => ({
     message: 'how?', question: 'how is it sent?', intent: 'explain', hits: [hit('a.ts', 'first code'), hit('b.ts', 'second code')], attachments: [], history: [],

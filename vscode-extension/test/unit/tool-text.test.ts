@@ -123,7 +123,7 @@ suite('the Index view', () => {
 suite('the latest of many requests', () => {
   const waited = (milliseconds: number): Promise<void> => new Promise((done) => { setTimeout(done, milliseconds) })
 
-  test('only the last one is made, and one that runs is aborted', async () => {
+  test('the first is made at once, of those that follow only the last, and one that runs is aborted', async () => {
     const delivered: string[] = []
     const started: string[] = []
     const latest = new Latest<string>(10, (result) => { delivered.push(result) }, () => { delivered.push('failed') })
@@ -138,7 +138,7 @@ suite('the latest of many requests', () => {
     await waited(30)
     latest.run(request('ret', 0))
     await waited(100)
-    assert.deepEqual(started, ['re', 'ret'])
+    assert.deepEqual(started, ['r', 're', 'ret'], 'the first at once, the next after a pause')
     assert.deepEqual(delivered, ['ret'])
   })
 
