@@ -101,7 +101,7 @@ function window(suite, workspace, more = {}) {
     stdio: 'inherit',
     env: {
       CODE_HOST_TIMEOUT_S: '1800',
-      // A VS Code that is a server looks for open ports all the time, in this process.
+      // A VS Code that is a server looks for open ports in the process that is measured; this asks it not to.
       CODE_HOST_SETTINGS: JSON.stringify({ 'remote.autoForwardPorts': false }),
       ...env,
       SEXTANT_MEASURE_SUITE: suite,
@@ -132,7 +132,7 @@ function print(lines) {
   add('reference: loading their bundles (ms)', '', starts.flatMap(({ others }) => others.load))
   add('loading the addon, which blocks the loop (ms)', '20', folders.flatMap(({ addonMs }) => addonMs))
   add(`start of activate() to the first answer, ${SMALL} files (ms)`, '3000', folders.map(({ first }) => first.ms))
-  add('of it, the index run as it reports itself (ms)', '', folders.flatMap(({ report }) => report ? [report.tookMs] : []))
+  add('of it, the index run as it reports itself (ms)', '', folders.flatMap(({ report }) => report?.added > 0 ? [report.tookMs] : []))
   add('reference: readdir and stat of the same files (ms)', '', folders.map((each) => each.walk.ms))
   add('event loop meanwhile: the longest delay of each window (ms)', '20', folders.map(({ loop }) => loop.max))
   const files = indexing?.files ?? walk?.files
@@ -178,7 +178,8 @@ function causes(stalls) {
     if (ranMs === undefined) return 'unknown'
     return ranMs > took / 2 ? 'the thread ran' : waitedMs > took / 2 ? 'no processor' : 'blocked in the system'
   }
-  const counts = Object.entries(Object.groupBy(stalls, cause)).map(([name, list]) => `${name} ${list.length}`)
+  const found = stalls.map(cause)
+  const counts = [...new Set(found)].map((name) => `${name} ${found.filter((each) => each === name).length}`)
   return counts.length === 0 ? '0' : `${stalls.length} (${counts.join(', ')})`
 }
 
