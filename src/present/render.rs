@@ -307,6 +307,15 @@ mod tests {
     }
 
     #[test]
+    fn a_block_of_more_lines_than_its_numbers_say_may_be_cut() {
+        let hits = [hit("a.rs", (1, 1), "alpha\nbeta\ngamma"), hit("b.rs", (1, 1), "delta")];
+        let whole = render(&hits[..1], &ALL).tokens;
+        let rendered = render(&hits, &within(whole - 1));
+        assert_eq!((rendered.n_rendered, rendered.n_omitted), (1, 1));
+        assert!(rendered.n_cut_lines > 0);
+    }
+
+    #[test]
     fn one_path_in_two_roots_is_two_files() {
         let roots = ["/a/x/app", "/b/x/app", "C:\\work\\lib"];
         let names = roots.map(|root| root_name(root, &roots));

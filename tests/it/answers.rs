@@ -161,3 +161,17 @@ fn short_names_are_found_where_they_are_used() {
         );
     }
 }
+
+#[test]
+fn one_file_may_give_several_hits() {
+    let function = |name: &str| {
+        let body: String = (0..40).map(|n| format!("    lantern_{n} = light({n})\n")).collect();
+        format!("def {name}():\n    \"\"\"light the lantern\"\"\"\n{body}    return lantern_0\n\n")
+    };
+    let text: String = ["dusk", "night", "dawn"].map(function).concat();
+    let place = Place::new(&[("lamps.py", &text), ("other.py", "def other():\n    return 1\n")]);
+    let response = search(&place.index(), &ask("light the lantern"));
+    let n_hits = response.hits.iter().filter(|hit| hit.path == "lamps.py").count();
+    assert!(n_hits >= 2, "{:?}", response.hits);
+    check_hits(&place, &response.hits, "light the lantern");
+}

@@ -30,6 +30,8 @@ pub struct State {
     pub fails_after: Option<usize>,
     /// Queries hang until they are cancelled, or this time is over.
     pub hangs: Option<Duration>,
+    /// Texts hang as well.
+    pub hangs_for_texts: bool,
 }
 
 impl Words {
@@ -87,8 +89,11 @@ impl Embedder for Words {
         texts: &[&str],
         deliver: &mut Deliver<'_>,
     ) -> Result<(), ProviderError> {
-        let hangs = self.state.lock().unwrap().hangs;
-        if let Some(longest) = hangs.filter(|_| role == Role::Query) {
+        let (hangs, also_texts) = {
+            let state = self.state.lock().unwrap();
+            (state.hangs, state.hangs_for_texts)
+        };
+        if let Some(longest) = hangs.filter(|_| role == Role::Query || also_texts) {
             let due = Instant::now() + longest;
             while Instant::now() < due {
                 if cancel.is_cancelled() {
@@ -435,4 +440,26 @@ fn an_empty_workspace_is_not_complete() {
         (response.strategy, codes(&response.degraded)),
         ("hybrid", vec!["EMBEDDINGS_INCOMPLETE"])
     );
+}
+
+#[test]
+fn a_search_that_syncs_waits_for_missing_vectors_no_longer_than_is_set() {
+    let place = tree();
+    let words = Words::new("words", 64);
+    words.change(|state| {
+        state.hangs = Some(Duration::from_secs(60));
+        state.hangs_for_texts = true;
+    });
+    let engine = open(&place, &words);
+    let mut config = place.options().config;
+    config.settings.cascade.embeddings_wait = Duration::from_millis(100);
+    engine.configure(&config).unwrap();
+    let started = Instant::now();
+    let response = sync_and_search(&engine, "boiling water").unwrap();
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+    check_first(&response, "kettle.py");
+    assert_eq!(codes(&response.degraded), ["EMBEDDINGS_INCOMPLETE"]);
+    // What was not made is not lost.
+    words.change(|state| state.hangs = None);
+    assert_eq!(sync(&engine).texts_embedded, 4);
 }

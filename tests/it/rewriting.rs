@@ -166,11 +166,11 @@ fn the_kind_of_answer_is_asked_for_in_a_call_of_its_own_with_its_limits() {
 
 /// A model of no use costs its time and a notice: all else is as without it.
 #[track_caller]
-fn check_useless(model: &Arc<Model>, reason: &str) {
-    let (_place, engine) = with(Some(model), &[("query.wait", &200)]);
+fn check_useless(model: &Arc<Model>, wait_ms: i32, reason: &str) {
+    let (_place, engine) = with(Some(model), &[("query.wait", &wait_ms)]);
     let started = Instant::now();
     let response = search(&engine, &follow_up());
-    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
     assert_eq!(codes(&response.degraded), ["QUERY_NOT_REWRITTEN"]);
     assert!(response.degraded[0].message.contains(reason), "{:?}", response.degraded);
     let plain = plain(&follow_up());
@@ -182,15 +182,16 @@ fn check_useless(model: &Arc<Model>, reason: &str) {
 
 #[test]
 fn a_model_that_is_slow_fails_or_talks_nonsense_costs_a_notice() {
-    check_useless(&Model::new(|_, cancel| Model::hang(cancel)), "within 200 ms");
+    const PATIENT: i32 = 60_000;
+    check_useless(&Model::new(|_, cancel| Model::hang(cancel)), 200, "within 200 ms");
     let failed = |_: &Completion, _: &CancelToken| {
         Err(ModelError::Failed { reason: "it has no quota left".into() })
     };
-    check_useless(&Model::new(failed), "it has no quota left");
-    check_useless(&Model::new(|_, _| panic!("on purpose")), "ended without an answer");
-    check_useless(&Model::new(|_, _| Ok(String::new())), "empty");
-    check_useless(&Model::new(|_, _| Ok("Sorry, I cannot help with that.".into())), "");
-    check_useless(&Model::new(|_, _| Ok("In tests/test_payment.py.".into())), "headings");
+    check_useless(&Model::new(failed), PATIENT, "it has no quota left");
+    check_useless(&Model::new(|_, _| panic!("on purpose")), PATIENT, "ended without an answer");
+    check_useless(&Model::new(|_, _| Ok(String::new())), PATIENT, "empty");
+    check_useless(&Model::new(|_, _| Ok("Sorry, I cannot help with that.".into())), PATIENT, "");
+    check_useless(&Model::new(|_, _| Ok("In tests/test_payment.py.".into())), PATIENT, "headings");
 }
 
 #[test]
