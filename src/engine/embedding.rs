@@ -122,7 +122,8 @@ impl Engine {
             let embedder = found.filter_map(|id| named::other_model(config, &target, id)).next()?;
             Some(Arc::new(Provider::new(embedder, folder)))
         };
-        let previous = of_before.or_else(of_store);
+        // Who goes back to the embedded model is done with the provider: it may not be there any more.
+        let previous = target.as_ref().and_then(|_| of_before.or_else(of_store));
         Providers { target, previous, wrong }
     }
 

@@ -109,6 +109,33 @@ fn the_old_vectors_serve_until_the_new_are_complete_also_after_a_restart() {
 }
 
 #[test]
+fn a_provider_that_was_left_for_the_embedded_model_is_not_asked_again() {
+    let before = Models::start(ok);
+    let place = tree(6);
+    let engine = before.open(&place, "local", "old");
+    check_complete(&sync(&engine));
+    crate::settings::configure(&engine, &[("vectorDb.embeddingModel", &"embedded")]);
+    sync(&engine);
+
+    let n_asked = before.server.log().len();
+    let after = Models::start(ok);
+    let url = after.server.url();
+    let settings: &[(&str, &dyn AsSetting)] = &[
+        ("vectorDb.embeddingModel", &"local"),
+        ("embedding.model", &"new"),
+        ("embedding.baseUrl", &url),
+        ("embedding.retries", &0),
+    ];
+    crate::settings::configure(&engine, settings);
+    assert_eq!(sync(&engine).texts_pending, 6);
+    let answer = search(&engine, &ask("first marker_03"));
+    assert_eq!(answer.strategy, "hybrid");
+    let told = &answer.degraded[0].message;
+    assert!(told.ends_with("those of the embedded model answer"), "{told}");
+    assert_eq!(before.server.log().len(), n_asked);
+}
+
+#[test]
 fn two_engines_on_one_storage_embed_each_text_once() {
     let server = Server::start(ok);
     let place = tree(40);
