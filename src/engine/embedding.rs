@@ -147,8 +147,9 @@ impl Engine {
         let answers = previous
             .as_ref()
             .map_or("the embedded model".to_owned(), |previous| previous.embedder().model().id());
+        let why = target.trouble().map_or(String::new(), |trouble| format!(" ({trouble})"));
         let message = format!(
-            "the vectors of {} are not complete yet; those of {answers} answer",
+            "the vectors of {} are not complete yet{why}; those of {answers} answer",
             target.embedder().model().id()
         );
         let notice = Some(Degradation { code: "EMBEDDINGS_INCOMPLETE", message });
@@ -334,6 +335,7 @@ impl Engine {
         match failure {
             Some(ProviderError::Cancelled) => stage.is_to_be_retried = true,
             Some(error) => {
+                provider.note_trouble(Some(&error.to_string()));
                 let message = format!("{error}; {} texts have no vector yet", stage.n_missing);
                 self.log.say(LogLevel::Warn, || message.clone());
                 let degradation = Degradation { code: error.code(), message };
@@ -342,6 +344,7 @@ impl Engine {
                 stage.is_to_be_retried = true;
             }
             None if stage.n_missing == 0 => {
+                provider.note_trouble(None);
                 let mut last_error = lock(&self.last_error);
                 if last_error.as_ref().is_some_and(|last| last.code.starts_with("PROVIDER_")) {
                     *last_error = None;
@@ -360,7 +363,10 @@ impl Engine {
                 provider.store().remove_old(self.database.folder());
                 self.clear_dead_vectors(provider.store())?;
             }
-            None => stage.is_to_be_retried = true,
+            None => {
+                provider.note_trouble(None);
+                stage.is_to_be_retried = true;
+            }
         }
         let (made, reused) = (stage.made, stage.reused);
         if made + reused > 0 {
@@ -456,6 +462,7 @@ impl Engine {
             "{n_files} files are more than the {most} that {} embeds unasked; {how} to have it done",
             provider.embedder().model().id()
         );
+        provider.note_trouble(Some(&message));
         let degraded = vec![Degradation { code: "EMBEDDINGS_LIMIT", message }];
         Ok(Some(Stage { degraded, ..Stage::default() }))
     }

@@ -33,6 +33,7 @@ pub struct Provider {
     store: VectorStore,
     queries: Arc<Mutex<Queries>>,
     read: Mutex<Read>,
+    trouble: Mutex<Option<String>>,
 }
 
 /// What was read of the store.
@@ -68,7 +69,7 @@ impl Provider {
     /// The provider that `embedder` asks, with what it has in `folder`.
     pub fn new(embedder: Arc<dyn Embedder>, folder: &std::path::Path) -> Self {
         let store = VectorStore::new(folder, &embedder.model().id());
-        Self { embedder, store, queries: Arc::default(), read: Mutex::default() }
+        Self { embedder, store, queries: Arc::default(), read: Mutex::default(), trouble: Mutex::default() }
     }
 
     /// Whether it asks `embedder`.
@@ -79,6 +80,16 @@ impl Provider {
     /// Who is asked.
     pub fn embedder(&self) -> &dyn Embedder {
         self.embedder.as_ref()
+    }
+
+    /// What keeps it from making the vectors that are missing, as far as is known.
+    pub fn trouble(&self) -> Option<String> {
+        lock(&self.trouble).clone()
+    }
+
+    /// Keeps what the last try came to, for those who ask meanwhile.
+    pub fn note_trouble(&self, trouble: Option<&str>) {
+        *lock(&self.trouble) = trouble.map(str::to_owned);
     }
 
     /// What it has made.

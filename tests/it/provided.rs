@@ -312,7 +312,10 @@ fn a_paid_provider_is_not_asked_for_a_large_workspace_unless_allowed() {
     engine.configure(&config).unwrap();
     let report = sync(&engine);
     assert_eq!((codes(&report.degraded), words.n_documents()), (vec!["EMBEDDINGS_LIMIT"], 0));
-    check_first(&search(&engine, &ask("boiling water")), "kettle.py");
+    let answer = search(&engine, &ask("boiling water"));
+    check_first(&answer, "kettle.py");
+    let told = &answer.degraded[0].message;
+    assert!(told.contains("set embedding.allowLarge"), "{told}");
     config.settings.embedding.allow_large = true;
     engine.configure(&config).unwrap();
     assert_eq!(sync(&engine).texts_embedded, 4);
