@@ -65,6 +65,7 @@ export interface SextantHit {
 }
 
 export interface SextantStatus {
+  /** `off`: no folder is open. `empty`: nothing is indexed yet. */
   readonly state: 'off' | 'opening' | 'indexing' | 'empty' | 'ready' | 'paused' | 'cleared' | 'failed'
   /** Files in the index. */
   readonly files: number

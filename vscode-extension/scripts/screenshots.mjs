@@ -41,7 +41,7 @@ function takeAll() {
 export default async function walk({ page, open, say }) {
   page.setDefaultTimeout(30_000)
   await page.setViewportSize({ width: 1200, height: 760 })
-  const steps = { statusBar, quickSearch, results, otherResults, indexView, indexFollows, chat, chatSearch, settings, paused, twoWindows, walkthrough, reloaded }
+  const steps = { statusBar, quickSearch, results, otherResults, beside, indexView, indexFollows, chat, chatSearch, settings, paused, twoWindows, walkthrough, reloaded }
   for (const [name, step] of Object.entries(steps)) {
     await step(page, open)
     say('seen:', name)
@@ -101,6 +101,17 @@ async function otherResults(page) {
   await page.locator('.quick-input-list .monaco-list-row', { hasText: 'src/cache/lru.ts' }).first().waitFor()
   await page.keyboard.press('Enter')
   await page.getByRole('treeitem', { name: /LruCache/ }).first().waitFor()
+}
+
+async function beside(page) {
+  await run(page, 'Sextant: Search Codebase')
+  await page.locator('.quick-input-widget', { hasText: 'Search by meaning' }).waitFor()
+  await page.locator('.quick-input-widget input').first().fill('wait before sending it again')
+  const row = page.locator('.quick-input-list .monaco-list-row', { hasText: 'src/net/retry.ts' }).first()
+  await row.hover()
+  await row.getByLabel('Open to the Side').click()
+  await page.locator('.editor-group-container').nth(1).locator('.tab', { hasText: 'retry.ts' }).waitFor()
+  await run(page, 'View: Close Editor Group')
 }
 
 /** A file that is added is counted in the view without anybody asking. */

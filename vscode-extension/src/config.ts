@@ -1,12 +1,13 @@
 /**
  * The one door to VS Code's settings.
  *
- * Out: the settings as they are now, and an event when one changes. In a workspace that is not trusted, VS Code itself
- * leaves out what the workspace says about the settings in `restrictedConfigurations` of the manifest.
+ * Out: the settings as they are now, the editor's own proxy where no other is named, and an event when one changes. In a
+ * workspace that is not trusted, VS Code itself leaves out what the workspace says about the settings in
+ * `restrictedConfigurations` of the manifest.
  */
 
 import * as vscode from 'vscode'
-import { readSettings, RULES, type SettingKey, type Settings } from './settings'
+import { readSettings, type SettingKey, type Settings } from './settings'
 
 const SECTION = 'sextant'
 
@@ -22,7 +23,7 @@ export class Config implements vscode.Disposable {
     this.#onProblem = onProblem
     this.#settings = this.#read()
     this.#subscription = vscode.workspace.onDidChangeConfiguration((event) => {
-      if (event.affectsConfiguration(SECTION)) {
+      if ([SECTION, 'http'].some((section) => event.affectsConfiguration(section))) {
         this.#settings = this.#read()
         this.#changed.fire(this.#settings)
       }
@@ -47,16 +48,29 @@ export class Config implements vscode.Disposable {
 
   #read(): Settings {
     const configuration = vscode.workspace.getConfiguration(SECTION)
-    const { settings, problems } = readSettings((key) => written(configuration, key))
+    const { settings, problems } = readSettings((key) => configuration.get<unknown>(key), (key) => isWritten(configuration, key))
     problems.forEach((problem) => { this.#onProblem(problem) })
-    return settings
+    return { ...settings, ...proxyOf(settings, vscode.workspace.getConfiguration('http')) }
   }
 }
 
-/** What somebody wrote, or `undefined`: VS Code itself fills in the default of the manifest. */
-function written(configuration: vscode.WorkspaceConfiguration, key: SettingKey): unknown {
-  const value = configuration.get<unknown>(key)
+/** Whoever has told the editor about a proxy need not do so twice. */
+function proxyOf(settings: Settings, http: vscode.WorkspaceConfiguration): Partial<Settings> {
+  const own = settings['embedding.proxy']
+  const direct = settings['embedding.noProxy']
+  if (http.get('proxySupport') === 'off') {
+    return {}
+  }
+  const proxy = http.get<unknown>('proxy')
+  const noProxy = http.get<unknown>('noProxy')
+  return {
+    'embedding.proxy': own === '' && typeof proxy === 'string' ? proxy.trim() : own,
+    'embedding.noProxy': direct === '' && Array.isArray(noProxy) ? noProxy.join(',') : direct,
+  }
+}
+
+/** VS Code itself fills in the default of the manifest. To look behind that takes it a while, so few settings ask. */
+function isWritten(configuration: vscode.WorkspaceConfiguration, key: SettingKey): boolean {
   const { globalValue, workspaceValue, workspaceFolderValue } = configuration.inspect(key) ?? {}
-  const isWritten = [globalValue, workspaceValue, workspaceFolderValue].some((place) => place !== undefined)
-  return isWritten || value !== RULES[key].fallback ? value : undefined
+  return [globalValue, workspaceValue, workspaceFolderValue].some((place) => place !== undefined)
 }

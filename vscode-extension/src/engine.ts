@@ -6,6 +6,7 @@
  * VS Code.
  */
 
+import { open, readdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type * as addon from '@sextant-code/sextant'
@@ -67,7 +68,33 @@ function load(folder: string): AddonModule {
   return loaded
 }
 
+const BLOCK_BYTES = 4 << 20
+
+/**
+ * Reads the addon once, away from the event loop, and keeps nothing: the system does. Loading a file that is on the disk
+ * alone would stop the loop for as long as the disk takes.
+ */
+async function intoMemory(folder: string): Promise<void> {
+  const block = Buffer.allocUnsafe(BLOCK_BYTES)
+  for (const name of await readdir(folder)) {
+    if (name.endsWith('.node')) {
+      const file = await open(join(folder, name))
+      try {
+        while ((await file.read(block, 0, BLOCK_BYTES)).bytesRead > 0) {
+          // The next block.
+        }
+      } finally {
+        await file.close()
+      }
+    }
+  }
+}
+
 export async function openEngine({ addon: folder, roots, storage, settings, apiKey, languageModel, onLog }: EngineOptions): Promise<Engine> {
+  if (loaded === undefined) {
+    // Why it cannot be read, loading it will say.
+    await intoMemory(folder).catch(() => undefined)
+  }
   const workspace = await load(folder).Workspace.open({
     roots: [...roots],
     storage,

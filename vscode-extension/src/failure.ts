@@ -28,7 +28,6 @@ export class CodedError extends Error {
 export function friendly({ code, message }: Failure): string {
   switch (code) {
     case 'NO_FOLDER':
-    case 'SEARCH_OFF':
       return message
     case 'INDEX_CLEARED':
       return 'The index was cleared. Run "Sextant: Index Workspace" to build it again.'

@@ -12,7 +12,8 @@ import { CodedError, failureOf, isCancelled, type Failure } from './failure'
 import type { Settings } from './settings'
 
 export type IndexState =
-  | { readonly kind: 'off', readonly why: 'no folder' | 'disabled' }
+  /** No folder is open. */
+  | { readonly kind: 'off' }
   | { readonly kind: 'opening' }
   | { readonly kind: 'indexing', readonly progress: Progress | undefined }
   | { readonly kind: 'empty' | 'ready' | 'paused' | 'cleared' }
@@ -45,7 +46,7 @@ const LOOK_AGAIN_MS = 500
 export class Session {
   readonly #options: SessionOptions
   readonly #events = new EventEmitter<{ change: [Snapshot] }>()
-  #snapshot: Snapshot = { state: { kind: 'off', why: 'no folder' }, status: undefined, report: undefined, updatedAt: undefined }
+  #snapshot: Snapshot = { state: { kind: 'off' }, status: undefined, report: undefined, updatedAt: undefined }
   #wanted: Target | undefined
   #applied: Target | undefined
   #engine: Engine | undefined
@@ -94,9 +95,7 @@ export class Session {
     if (state.kind === 'failed') {
       throw new CodedError(state.failure.code, state.failure.message)
     }
-    throw state.kind === 'off' && state.why === 'disabled'
-      ? new CodedError('SEARCH_OFF', 'Sextant is switched off. Turn on the setting "sextant.vectorDb.enabled" to search.')
-      : new CodedError('NO_FOLDER', 'Open a folder first: Sextant searches the folders of this window.')
+    throw new CodedError('NO_FOLDER', 'Open a folder first: Sextant searches the folders of this window.')
   }
 
   /** Builds the index or brings it up to date; also after `clear`, and against the settings if they start none. */
@@ -164,9 +163,9 @@ export class Session {
   async #reach(target: Target): Promise<void> {
     const before = this.#applied
     this.#applied = target
-    if (target.roots.length === 0 || !target.settings['vectorDb.enabled']) {
+    if (target.roots.length === 0) {
       await this.#closeEngine()
-      this.#set({ state: { kind: 'off', why: target.roots.length === 0 ? 'no folder' : 'disabled' }, status: undefined, report: undefined })
+      this.#set({ state: { kind: 'off' }, status: undefined, report: undefined })
       return
     }
     try {

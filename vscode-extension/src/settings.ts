@@ -58,6 +58,7 @@ export const RULES = {
   'embedding.allowLarge': flag(false),
   'embedding.timeout': whole(30_000, 10, 600_000),
   'embedding.proxy': text(),
+  'embedding.noProxy': text(),
   'embedding.caFile': text(),
   'embedding.strictTls': flag(true),
   'index.startOnOpen': flag(true),
@@ -92,8 +93,8 @@ export interface ReadSettings {
   readonly problems: readonly string[]
 }
 
-/** Reads every setting; `get` returns what the user wrote, or `undefined`. */
-export function readSettings(get: (key: SettingKey) => unknown): ReadSettings {
+/** Reads every setting; `get` returns its value, or `undefined`, and `isWritten` whether the user wrote one. */
+export function readSettings(get: (key: SettingKey) => unknown, isWritten = (key: SettingKey): boolean => get(key) !== undefined): ReadSettings {
   const problems: string[] = []
   const values = SETTING_KEYS.map((key) => {
     const raw = get(key)
@@ -105,16 +106,16 @@ export function readSettings(get: (key: SettingKey) => unknown): ReadSettings {
   })
   // Each value was accepted by the rule of its own key.
   const settings = Object.fromEntries(values) as Settings
-  return { settings: { ...settings, ...weights(settings, get, problems) }, problems }
+  return { settings: { ...settings, ...weights(settings, isWritten, problems) }, problems }
 }
 
 const VECTOR = 'hybridSearch.vectorWeight'
 const WORDS = 'hybridSearch.textWeight'
 
 /** A weight that is left out is what the other leaves of 1. */
-function weights({ [VECTOR]: vector, [WORDS]: words }: Settings, get: (key: SettingKey) => unknown, problems: string[]): Pick<Settings, typeof VECTOR | typeof WORDS> {
-  const hasVector = get(VECTOR) !== undefined
-  const hasWords = get(WORDS) !== undefined
+function weights({ [VECTOR]: vector, [WORDS]: words }: Settings, isWritten: (key: SettingKey) => boolean, problems: string[]): Pick<Settings, typeof VECTOR | typeof WORDS> {
+  const hasVector = isWritten(VECTOR)
+  const hasWords = isWritten(WORDS)
   if (hasVector && hasWords && vector === 0 && words === 0) {
     problems.push('sextant.hybridSearch: both weights are 0, so nothing could be found; using the defaults')
     return { [VECTOR]: RULES[VECTOR].fallback, [WORDS]: RULES[WORDS].fallback }

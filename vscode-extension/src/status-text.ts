@@ -26,7 +26,7 @@ export function statusText(snapshot: Snapshot, settings: Settings): StatusText {
 function bar(state: IndexState, settings: Settings): string {
   switch (state.kind) {
     case 'off':
-      return state.why === 'disabled' ? '$(circle-slash) Sextant' : ''
+      return ''
     case 'opening':
       return '$(sync~spin) Sextant'
     case 'indexing': {
@@ -52,7 +52,7 @@ function bar(state: IndexState, settings: Settings): string {
 export function stateLine(state: IndexState, status: Status | undefined): string {
   switch (state.kind) {
     case 'off':
-      return state.why === 'disabled' ? 'Switched off' : 'No folder is open'
+      return 'No folder is open'
     case 'opening':
       return 'Opening the index'
     case 'indexing':

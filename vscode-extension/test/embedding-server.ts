@@ -1,7 +1,8 @@
 /** A tiny embedding service on this machine, that speaks OpenAI's language. Its vectors tell how often which letters come. */
 
-import { createServer, type IncomingMessage, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { connect, type AddressInfo, type Socket } from 'node:net'
 
 export interface Request {
   readonly authorization: string | undefined
@@ -10,26 +11,73 @@ export interface Request {
   readonly dimensions: number | undefined
 }
 
+/** In PEM. */
+export interface Certificate { readonly key: string, readonly cert: string }
+
 export class EmbeddingServer {
   readonly requests: Request[] = []
-  readonly #server: Server = createServer((request, response) => {
-    void read(request).then((text) => {
-      const { model, input, dimensions } = JSON.parse(text) as { model: string, input: string[], dimensions?: number }
-      this.requests.push({ authorization: request.headers.authorization, model, texts: input, dimensions })
-      response.setHeader('content-type', 'application/json')
-      response.end(JSON.stringify({ object: 'list', model, data: input.map((each, index) => ({ object: 'embedding', index, embedding: vectorOf(each, dimensions ?? 26) })) }))
-    })
-  })
+  readonly #scheme: string
+  readonly #server: Server
+
+  /** With a certificate it speaks TLS. */
+  constructor(certificate?: Certificate) {
+    const answer: RequestListener = (request, response) => {
+      void read(request).then((text) => {
+        const { model, input, dimensions } = JSON.parse(text) as { model: string, input: string[], dimensions?: number }
+        this.requests.push({ authorization: request.headers.authorization, model, texts: input, dimensions })
+        response.setHeader('content-type', 'application/json')
+        response.end(JSON.stringify({ object: 'list', model, data: input.map((each, index) => ({ object: 'embedding', index, embedding: vectorOf(each, dimensions ?? 26) })) }))
+      })
+    }
+    this.#scheme = certificate === undefined ? 'http' : 'https'
+    this.#server = certificate === undefined ? createServer(answer) : createTlsServer(certificate, answer)
+  }
+
+  get port(): number { return (this.#server.address() as AddressInfo).port }
 
   async start(): Promise<string> {
-    await new Promise<void>((done) => { this.#server.listen(0, '127.0.0.1', done) })
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`
+    await listen(this.#server)
+    return `${this.#scheme}://127.0.0.1:${this.port}/v1`
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections()
-    await new Promise((done) => { this.#server.close(done) })
+    await close(this.#server)
   }
+}
+
+/** A proxy on this machine: whatever host is asked for, it connects to one port here. */
+export class Proxy {
+  /** `host:port` of each connection. */
+  readonly asked: string[] = []
+  readonly #server: Server
+
+  constructor(port: () => number) {
+    this.#server = createServer().on('connect', (request: IncomingMessage, client: Socket) => {
+      this.asked.push(request.url ?? '')
+      const server = connect(port(), '127.0.0.1', () => {
+        client.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+        server.pipe(client).pipe(server)
+      })
+      client.on('error', () => server.destroy())
+      server.on('error', () => client.destroy())
+    })
+  }
+
+  async start(): Promise<string> {
+    await listen(this.#server)
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  async stop(): Promise<void> {
+    await close(this.#server)
+  }
+}
+
+const listen = (server: Server): Promise<void> => new Promise((done) => { server.listen(0, '127.0.0.1', done) })
+
+async function close(server: Server): Promise<void> {
+  server.closeAllConnections()
+  await new Promise((done) => { server.close(done) })
 }
 
 async function read(request: IncomingMessage): Promise<string> {

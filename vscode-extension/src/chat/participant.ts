@@ -212,7 +212,6 @@ function sayFailure({ log }: Ctx, error: unknown, stream: vscode.ChatResponseStr
 
 const BUTTONS: Readonly<Record<string, vscode.Command>> = {
   NO_FOLDER: { command: 'vscode.openFolder', title: 'Open Folder' },
-  SEARCH_OFF: { command: 'workbench.action.openSettings', title: 'Open Settings', arguments: ['sextant.vectorDb.enabled'] },
   INDEX_CLEARED: { command: 'sextant.indexWorkspace', title: 'Index Workspace' },
   INDEX_NOT_BUILT: { command: 'sextant.indexWorkspace', title: 'Index Workspace' },
 }

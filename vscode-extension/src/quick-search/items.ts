@@ -1,6 +1,6 @@
 /** How does a hit look in the quick pick? Pure. */
 
-import type { QuickPickItem } from 'vscode'
+import type { QuickInputButton, QuickPickItem } from 'vscode'
 import type { Hit } from '../engine'
 import { firstLine, iconOf, title, type ShownPath } from '../hit-text'
 
@@ -8,7 +8,7 @@ export interface Item extends QuickPickItem {
   readonly hit: Hit | undefined
 }
 
-export function hitItem(hit: Hit, shown: ShownPath): Item {
+export function hitItem(hit: Hit, shown: ShownPath, buttons: readonly QuickInputButton[]): Item {
   const label = title(hit)
   const detail = firstLine(hit.text)
   return {
@@ -17,6 +17,7 @@ export function hitItem(hit: Hit, shown: ShownPath): Item {
     ...(detail !== undefined && detail !== label && { detail }),
     // The quick pick would hide what does not contain the letters of the question.
     alwaysShow: true,
+    buttons,
     hit,
   }
 }

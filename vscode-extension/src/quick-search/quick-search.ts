@@ -9,14 +9,17 @@ import { shownPath } from '../places'
 import type { IndexState } from '../session'
 import { stateLine } from '../status-text'
 import { hitItem, messageItem, type Item } from './items'
-import { Preview } from './preview'
+import { Preview, showPlace } from './preview'
 
-/** Long enough to skip the letters of a fast typist, short enough to feel immediate. */
-const DEBOUNCE_MS = 80
+/** The index here answers faster than anybody types: no more than what comes all at once, as from a held key, is skipped. */
+const DEBOUNCE_MS = 15
+/** A service is asked when the fingers rest: it counts each question, and may charge for it. */
+const SERVICE_DEBOUNCE_MS = 250
 
 const OPEN_ALL: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon('go-to-file'), tooltip: 'Open all hits in an editor' }
 const COPY: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon('copy'), tooltip: 'Copy all hits as context' }
 const KEEP: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon('list-unordered'), tooltip: 'Keep the hits in the side bar' }
+const TO_THE_SIDE: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon('split-horizontal'), tooltip: 'Open to the Side' }
 
 let lastQuery = ''
 
@@ -45,13 +48,14 @@ class QuickSearch {
   constructor(ctx: Ctx, pick: vscode.QuickPick<Item>) {
     this.#ctx = ctx
     this.#pick = pick
-    this.#searches = new Latest(DEBOUNCE_MS, (answer) => { this.#showAnswer(answer) }, (error) => { this.#showError(error) })
+    this.#searches = new Latest(() => this.#debounceMs(), (answer) => { this.#showAnswer(answer) }, (error) => { this.#showError(error) })
     this.#subscriptions = [
       pick,
       this.#preview,
       pick.onDidChangeValue((value) => { this.#ask(value) }),
       pick.onDidChangeActive(([item]) => { if (item?.hit) { this.#preview.show(item.hit) } }),
       pick.onDidAccept(() => { void this.#accept() }),
+      pick.onDidTriggerItemButton(({ item }) => { void this.#openBeside(item) }),
       pick.onDidTriggerButton((button) => { void this.#press(button) }),
       pick.onDidHide(() => { void this.#hidden() }),
       // The first index may become ready while somebody waits.
@@ -82,11 +86,15 @@ class QuickSearch {
     this.#searches.run((signal) => session.search(options, signal))
   }
 
+  #debounceMs(): number {
+    return this.#ctx.config.settings['vectorDb.embeddingModel'] === 'embedded' ? DEBOUNCE_MS : SERVICE_DEBOUNCE_MS
+  }
+
   #showAnswer(answer: SearchResponse): void {
     this.#answer = answer
     this.#pick.busy = false
     this.#pick.items = answer.hits.length > 0
-      ? answer.hits.map((hit) => hitItem(hit, shownPath))
+      ? answer.hits.map((hit) => hitItem(hit, shownPath, [TO_THE_SIDE]))
       : [messageItem('Nothing found', 'Other words may help; names of functions or files work too.')]
   }
 
@@ -123,6 +131,16 @@ class QuickSearch {
       this.#keep()
       this.#pick.hide()
       await this.#preview.accept(hit)
+    }
+  }
+
+  async #openBeside({ hit }: Item): Promise<void> {
+    if (hit !== undefined) {
+      this.#accepted = true
+      this.#keep()
+      this.#pick.hide()
+      await this.#preview.restore()
+      await showPlace(hit, { preview: false, viewColumn: vscode.ViewColumn.Beside })
     }
   }
 

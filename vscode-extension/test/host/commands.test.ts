@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as vscode from 'vscode'
 import type { Ctx } from '../../src/ctx'
-import { activated, file, pause, ready, remove, until, write } from './host'
+import { activated, file, ready, remove, until, write } from './host'
 
 const run = async (command: string, ...args: readonly unknown[]): Promise<unknown> => vscode.commands.executeCommand(`sextant.${command}`, ...args)
 const shownText = (): string | undefined => vscode.window.activeTextEditor?.document.getText()
@@ -77,13 +77,9 @@ suite('commands', () => {
   })
 
   test('Set Embedding Key stores a key where only the extension finds it, and an empty one removes it', async () => {
-    const picked = run('setApiKey')
-    await accept()
-    await pause(500)
-    // Tests cannot type into a password box; accepting it empty removes the key.
     await ctx.context.secrets.store('sextant.embeddingKey.openai', 'sk-old')
-    await accept()
-    await picked
+    // Tests cannot type into a password box; accepting it empty removes the key.
+    await acceptAll(run('setApiKey'))
     assert.equal(await ctx.keys.get('openai'), undefined)
     await ctx.keys.set('gemini', 'key')
     assert.equal(await ctx.context.secrets.get('sextant.embeddingKey.gemini'), 'key')
@@ -96,12 +92,12 @@ suite('commands', () => {
   })
 
   test('a click on the status bar offers what fits the state', async () => {
-    const shown = run('showActions')
-    await pause(500)
-    await vscode.commands.executeCommand('workbench.action.acceptSelectedQuickOpenItem')
-    await shown
-    await pause(300)
-    // The first action of a ready index is to search.
+    await run('search', 'evict the oldest entry')
+    await vscode.commands.executeCommand('workbench.action.closeQuickOpen')
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors')
+    // The first action of a ready index is to search, and the search remembers what was asked.
+    await acceptAll(run('showActions'))
+    await until('the hit is shown', () => vscode.window.activeTextEditor?.document.uri.path.endsWith('/src/cache/lru.ts'))
     await vscode.commands.executeCommand('workbench.action.closeQuickOpen')
   })
 
@@ -118,7 +114,13 @@ suite('commands', () => {
   })
 })
 
-async function accept(): Promise<void> {
-  await pause(700)
-  await vscode.commands.executeCommand('workbench.action.acceptSelectedQuickOpenItem')
+/** Accepts whatever the quick inputs of a command offer until the command is done. */
+async function acceptAll(running: Promise<unknown>): Promise<void> {
+  let isDone = false
+  void running.finally(() => { isDone = true })
+  await until('the command is done', async () => {
+    await vscode.commands.executeCommand('workbench.action.acceptSelectedQuickOpenItem')
+    return isDone
+  })
+  await running
 }

@@ -29,11 +29,9 @@ export async function until<T>(what: string | (() => string), look: () => T | un
       return found
     }
     assert.ok(Date.now() < end, `within ${timeoutMs} ms: ${typeof what === 'string' ? what : what()}`)
-    await pause(25)
+    await new Promise((done) => { setTimeout(done, 25) })
   }
 }
-
-export const pause = (milliseconds: number): Promise<void> => new Promise((done) => { setTimeout(done, milliseconds) })
 
 export async function ready(): Promise<Insides> {
   const context = await ctx()

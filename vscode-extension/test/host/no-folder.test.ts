@@ -5,7 +5,7 @@ import { activated, ctx, extension, until } from './host'
 suite('a window without a folder', () => {
   test('activation is quick and loads no addon', async () => {
     const { session, log } = await ctx()
-    assert.deepEqual(session.snapshot.state, { kind: 'off', why: 'no folder' })
+    assert.deepEqual(session.snapshot.state, { kind: 'off' })
     assert.ok(extension().isActive)
     log.show()
     const output = (): string =>

@@ -11,11 +11,11 @@ suite('settings act at once', () => {
   const finds = async (query: string, path: string): Promise<boolean> => (await ctx.session.search({ query, sync: true })).hits.some((hit) => hit.path === path)
   const reads = (look: () => boolean): Promise<true> => until(() => `the setting acts; ${JSON.stringify(ctx.session.snapshot.state)}`, look)
 
-  test('vectorDb.enabled closes and opens the index', async () => {
-    await withSetting('vectorDb.enabled', false, async () => {
-      await reads(() => ctx.session.snapshot.state.kind === 'off')
-      await assert.rejects((await activated()).search({ query: 'x' }), { code: 'SEARCH_OFF' })
-    })
+  test('vectorDb.enabled off leaves the search to words', async () => {
+    const strategy = async (): Promise<string> => (await ctx.session.search({ query: 'sendWithRetry' })).strategy
+    assert.equal(await strategy(), 'hybrid')
+    await withSetting('vectorDb.enabled', false, async () => { await until('words alone answer', async () => await strategy() === 'tfidf') })
+    await until('meaning is back', async () => await strategy() === 'hybrid')
   })
 
   test('ignore.exclude leaves files out and takes them back', async () => {

@@ -26,6 +26,7 @@ suite('a folder that is not trusted', () => {
       'sextant.index.storage': '/tmp/of-the-folder',
       'sextant.embedding.allowLarge': true,
       'sextant.embedding.proxy': 'http://of-the-folder.example:3128',
+      'sextant.embedding.noProxy': '*',
       'sextant.embedding.caFile': '/tmp/of-the-folder.pem',
       'sextant.embedding.strictTls': false,
       'sextant.ignore.secrets': false,
@@ -44,6 +45,7 @@ suite('a folder that is not trusted', () => {
     assert.equal(config.settings['vectorDb.embeddingModel'], 'embedded')
     assert.equal(config.settings['embedding.allowLarge'], false)
     assert.equal(config.settings['embedding.proxy'], '')
+    assert.equal(config.settings['embedding.noProxy'], '')
     assert.equal(config.settings['embedding.caFile'], '')
     assert.equal(config.settings['embedding.strictTls'], true)
     assert.equal(config.settings['ignore.secrets'], true)

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import * as vscode from 'vscode'
 import type { Insides } from '../../src/extension'
-import { ctx, pause, until } from '../host/host'
-import { LoopWatch, plainWalk, profiled, roots, tell, told } from './measure'
+import { ctx, until } from '../host/host'
+import { LoopWatch, pause, plainWalk, profiled, roots, tell, told } from './measure'
 
 const IDLE_MS = 20_000
 const INDEX_TIMEOUT_MS = 1_500_000

@@ -15,6 +15,9 @@ export interface Stopwatch {
   readonly first: Promise<{ readonly ms: number, readonly hits: readonly string[], readonly files: number, readonly refused: Readonly<Record<string, number>> }>
 }
 
+/** Time that passes is part of what is measured: an idle window, fingers that rest. */
+export const pause = (milliseconds: number): Promise<void> => new Promise((done) => { setTimeout(done, milliseconds) })
+
 export async function stopwatch(): Promise<Stopwatch> {
   const found = await vscode.extensions.getExtension<Stopwatch>('sextant-tests.stopwatch')?.activate()
   assert.ok(found, 'the stopwatch runs')

@@ -1,7 +1,7 @@
 /** A fresh window: how long activate() takes, and with a folder, when the first search is answered. */
 
-import { activated, ctx, pause, ready } from '../host/host'
-import { addonLoaded, LoopWatch, plainWalk, roots, starts, stopwatch, tell } from './measure'
+import { activated, ctx, ready } from '../host/host'
+import { addonLoaded, LoopWatch, pause, plainWalk, roots, starts, stopwatch, tell } from './measure'
 
 suite('measure the start', () => {
   test('of this window', async () => {

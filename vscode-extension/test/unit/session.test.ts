@@ -48,14 +48,8 @@ suite('session', () => {
 
   test('without a folder nothing is opened, and a search says so', async () => {
     await session.apply({ roots: [], settings: settings() })
-    assert.deepEqual(session.snapshot.state, { kind: 'off', why: 'no folder' })
+    assert.deepEqual(session.snapshot.state, { kind: 'off' })
     await assert.rejects(session.search({ query: 'alpha' }), { code: 'NO_FOLDER' })
-  })
-
-  test('switched off, nothing is opened, and a search says so', async () => {
-    await session.apply({ roots: [one()], settings: settings({ 'vectorDb.enabled': false }) })
-    assert.deepEqual(session.snapshot.state, { kind: 'off', why: 'disabled' })
-    await assert.rejects(session.search({ query: 'alpha' }), { code: 'SEARCH_OFF' })
   })
 
   test('a folder is indexed and followed', async () => {

@@ -45,7 +45,7 @@ suite('settings', () => {
   test('what decides where code is sent or stored cannot come from a workspace that is not trusted', () => {
     const { restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces
     for (const key of [
-      'vectorDb.embeddingModel', 'embedding.baseUrl', 'embedding.model', 'embedding.allowLarge', 'embedding.proxy', 'embedding.caFile', 'embedding.strictTls', 'index.storage',
+      'vectorDb.embeddingModel', 'embedding.baseUrl', 'embedding.model', 'embedding.allowLarge', 'embedding.proxy', 'embedding.noProxy', 'embedding.caFile', 'embedding.strictTls', 'index.storage',
       'ignore.secrets',
     ]) {
       assert.ok(restrictedConfigurations.includes(`sextant.${key}`), key)
@@ -57,7 +57,7 @@ suite('settings', () => {
   test('what is about this machine is not carried to others', () => {
     const ofMachine = Object.entries(properties).filter(([, { scope }]) => scope !== 'window')
     assert.deepEqual(ofMachine.map(([key, { scope }]) => [key.replace('sextant.', ''), scope]).sort(), [
-      ['embedding.baseUrl', 'machine-overridable'], ['embedding.caFile', 'machine-overridable'], ['embedding.proxy', 'machine-overridable'],
+      ['embedding.baseUrl', 'machine-overridable'], ['embedding.caFile', 'machine-overridable'], ['embedding.noProxy', 'machine-overridable'], ['embedding.proxy', 'machine-overridable'],
       ['embedding.strictTls', 'machine-overridable'], ['index.storage', 'machine-overridable'], ['vectorDb.embeddingModel', 'machine-overridable'],
     ])
   })

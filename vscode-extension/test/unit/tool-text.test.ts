@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { FileChunks, Status } from '../../src/engine'
 import { firstLine, hitsPage, place, title } from '../../src/hit-text'
-import { Latest } from '../../src/latest'
 import type { Snapshot } from '../../src/session'
 import { bySkipReason, skippedPage } from '../../src/skipped-page'
 import { hitsText, linesInput, linesWanted, numbered, searchInput, statusReport } from '../../src/tools/tool-text'
@@ -117,40 +116,5 @@ suite('the Index view', () => {
     assert.equal(nodes.at(-1)?.label, 'the provider cannot be reached')
     assert.match(statusReport(snapshot, [], ['shop']), /Waiting for a vector: 2 texts/)
     assert.ok(!indexNodes({ snapshot: { ...snapshot, report: undefined }, files: [], skipped: [], folderName: () => 'shop' }).some(({ id }) => id === 'pending'))
-  })
-})
-
-suite('the latest of many requests', () => {
-  const waited = (milliseconds: number): Promise<void> => new Promise((done) => { setTimeout(done, milliseconds) })
-
-  test('the first is made at once, of those that follow only the last, and one that runs is aborted', async () => {
-    const delivered: string[] = []
-    const started: string[] = []
-    const latest = new Latest<string>(10, (result) => { delivered.push(result) }, () => { delivered.push('failed') })
-    const request = (name: string, takesMs: number) => async (signal: AbortSignal): Promise<string> => {
-      started.push(name)
-      await waited(takesMs)
-      signal.throwIfAborted()
-      return name
-    }
-    latest.run(request('r', 0))
-    latest.run(request('re', 50))
-    await waited(30)
-    latest.run(request('ret', 0))
-    await waited(100)
-    assert.deepEqual(started, ['r', 're', 'ret'], 'the first at once, the next after a pause')
-    assert.deepEqual(delivered, ['ret'])
-  })
-
-  test('a failure is told, but not that of one that was cancelled', async () => {
-    const failed: unknown[] = []
-    const latest = new Latest<string>(0, () => undefined, (error) => { failed.push(error) })
-    latest.run(() => Promise.reject(new Error('no')))
-    await waited(20)
-    latest.run(async () => { await waited(10); throw new Error('late') })
-    await waited(5)
-    latest.cancel()
-    await waited(20)
-    assert.deepEqual(failed.map(String), ['Error: no'])
   })
 })
