@@ -114,7 +114,8 @@ function prepareFolders() {
 }
 
 async function startServer() {
-  const serverEnv = { ...env, XDG_RUNTIME_DIR: temporary }
+  // Vectors that are kept for all workspaces of a user are not those of another run.
+  const serverEnv = { ...env, XDG_RUNTIME_DIR: temporary, XDG_CACHE_HOME: join(temporary, 'cache') }
   for (const name of ['VSCODE_IPC_HOOK_CLI', 'NODE_OPTIONS', 'NODE_V8_COVERAGE', 'ELECTRON_RUN_AS_NODE', 'PORT', 'PASSWORD']) delete serverEnv[name]
   server = spawn(node, [
     ...serverArguments, '--auth', 'none', '--bind-addr', `127.0.0.1:${env.CODE_HOST_PORT ?? 0}`, '--session-socket', join(temporary, 's.sock'),

@@ -21,7 +21,7 @@ suite('an embedding service behind a proxy, with an authority of its own', () =>
   let server: EmbeddingServer
   let proxy: Proxy
   let proxyUrl: string
-  /** Another in each test: what has numbers of a model is not asked for them again. */
+  /** Another in each test: what has vectors of a model is not asked for them again. */
   let model = 'tiny0'
   let nth = 0
 
@@ -60,7 +60,7 @@ suite('an embedding service behind a proxy, with an authority of its own', () =>
 
   /** Sets several settings for as long as `body` runs; the service is chosen last. */
   const withService = async (settings: Readonly<Record<string, unknown>>, body: () => Promise<void>): Promise<void> => {
-    const all = Object.entries({ 'embedding.baseUrl': `https://${HOST}/v1`, 'embedding.model': model, 'embedding.timeout': 500, ...settings, 'vectorDb.embeddingModel': 'local' })
+    const all = Object.entries({ 'embedding.baseUrl': `https://${HOST}/v1`, 'embedding.model': model, 'embedding.timeout': 500, 'vectorDb.cacheEnabled': false, ...settings, 'vectorDb.embeddingModel': 'local' })
     const nested = all.reduceRight<() => Promise<void>>((inner, [key, value]) => () => withSetting(key, value, inner), body)
     await nested()
   }
