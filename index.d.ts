@@ -301,7 +301,7 @@ export interface SearchOptions {
   tokenBudget?: number
   /** How to search; `auto` by default. */
   strategy?: Strategy
-  /** Path globs relative to the roots; a folder stands for all below it. A hit matches one of them. */
+  /** Path globs, relative to the roots or absolute; a folder stands for all below it. A hit matches one of them. */
   paths?: string[]
   /** Language ids, such as `rust` or `typescriptreact`. A hit is in one of them. */
   languages?: string[]
@@ -367,6 +367,8 @@ export declare class Workspace {
   files(): Promise<IndexedFile[]>
   /** Every path that the last sync left out, with the reason. */
   skipped(): Promise<SkippedPath[]>
+  /** What `files` and `skipped` tell, counted for each root: little, however large the roots are. */
+  overview(): Promise<RootOverview[]>
   /** The chunks of a file as it is on disk now. `file` is absolute or relative to a root. Leaves the index alone. */
   chunks(file: string): Promise<FileChunks>
   /**
@@ -549,6 +551,14 @@ export interface Keyword {
   variations: Array<string>
 }
 
+/** Files of a language. */
+export interface LanguageCount {
+  /** Language id, as VS Code spells it. */
+  language: string
+  /** How many. */
+  files: number
+}
+
 /** What a token budget had no room for. */
 export interface Omitted {
   /** Hits of which nothing is there. */
@@ -604,6 +614,18 @@ export interface RenderedContext {
   cutLines: number
 }
 
+/** A root of the workspace, counted. */
+export interface RootOverview {
+  /** The root's path. */
+  root: string
+  /** Files in the index. */
+  files: number
+  /** The languages of these files, the one with the most files first. */
+  languages: Array<LanguageCount>
+  /** What the last sync left out, the reason with the most paths first. */
+  skipped: Array<SkippedReason>
+}
+
 /** One part of a hit's score. */
 export interface ScorePart {
   /** What the part stands for. */
@@ -654,6 +676,16 @@ export interface SkippedPath {
   path: string
   /** Why, for a person. */
   reason: string
+}
+
+/** Paths that were left out for one reason. */
+export interface SkippedReason {
+  /** Why, for a person. */
+  reason: string
+  /** How many. */
+  paths: number
+  /** The first 100, relative to the root. */
+  firstPaths: Array<string>
 }
 
 /** How a workspace stands. */

@@ -50,6 +50,7 @@ test('no argument of any kind takes the process down', async (t) => {
     await settles(() => workspace.status(value), `status ${label}`)
     await settles(() => workspace.files(value), `files ${label}`)
     await settles(() => workspace.skipped(value), `skipped ${label}`)
+    await settles(() => workspace.overview(value), `overview ${label}`)
     for (const name of ['query', 'keywords', 'limit', 'tokenBudget', 'strategy', 'paths', 'languages', 'kinds', 'explain', 'sync', 'rewrite', 'history', 'attached']) {
       await settles(() => workspace.search({ query: 'x', [name]: value }), `${name} ${label}`)
     }

@@ -17,7 +17,7 @@ test('a workspace that was never indexed says so', async (t) => {
   assert.ok(status.storage.startsWith(storage), status.storage)
   assert.deepEqual([status.watching, status.degraded, status.progress], [false, [], null])
   assert.equal(status.lastError, null)
-  const calls = [workspace.files(), workspace.skipped(), workspace.search({ query: 'token' })]
+  const calls = [workspace.files(), workspace.skipped(), workspace.overview(), workspace.search({ query: 'token' })]
   // Handled all at once: a rejection that waits for its turn counts as unhandled.
   await Promise.all(calls.map((call) => assert.rejects(call, { code: 'INDEX_NOT_BUILT' })))
 })
@@ -31,6 +31,11 @@ test('sync reports what it did, and does nothing twice', async (t) => {
   assert.ok(first.chunks >= 3)
   assert.ok(first.skipped.some(({ path, reason }) => path === 'logo.png' && reason !== ''))
   assert.deepEqual(first.degraded, [])
+  const [overview] = await workspace.overview()
+  assert.deepEqual([overview.root, overview.files], [root, 3])
+  assert.equal(overview.languages.reduce((sum, { files }) => sum + files, 0), 3)
+  assert.deepEqual(overview.skipped.flatMap(({ firstPaths }) => firstPaths).sort(), first.skipped.map(({ path }) => path).sort())
+  assert.ok(overview.skipped.every(({ reason, paths, firstPaths }) => reason !== '' && paths === firstPaths.length))
   const second = await workspace.sync()
   assert.deepEqual([second.files, second.added, second.changed, second.removed, second.unchanged], [3, 0, 0, 0, 3])
   assert.equal((await workspace.status()).state, 'ready')

@@ -301,7 +301,7 @@ export interface SearchOptions {
   tokenBudget?: number
   /** How to search; `auto` by default. */
   strategy?: Strategy
-  /** Path globs relative to the roots; a folder stands for all below it. A hit matches one of them. */
+  /** Path globs, relative to the roots or absolute; a folder stands for all below it. A hit matches one of them. */
   paths?: string[]
   /** Language ids, such as `rust` or `typescriptreact`. A hit is in one of them. */
   languages?: string[]

@@ -196,6 +196,39 @@ pub struct IndexedFile {
     pub chunks: u32,
 }
 
+/// A root of the workspace, counted.
+#[napi(object, object_from_js = false)]
+pub struct RootOverview {
+    /// The root's path.
+    pub root: String,
+    /// Files in the index.
+    pub files: f64,
+    /// The languages of these files, the one with the most files first.
+    pub languages: Vec<LanguageCount>,
+    /// What the last sync left out, the reason with the most paths first.
+    pub skipped: Vec<SkippedReason>,
+}
+
+/// Files of a language.
+#[napi(object, object_from_js = false)]
+pub struct LanguageCount {
+    /// Language id, as VS Code spells it.
+    pub language: &'static str,
+    /// How many.
+    pub files: f64,
+}
+
+/// Paths that were left out for one reason.
+#[napi(object, object_from_js = false)]
+pub struct SkippedReason {
+    /// Why, for a person.
+    pub reason: String,
+    /// How many.
+    pub paths: f64,
+    /// The first 100, relative to the root.
+    pub first_paths: Vec<String>,
+}
+
 /// A piece of a file that can be found.
 #[napi(object, object_from_js = false, use_nullable = true)]
 pub struct Chunk {
@@ -413,6 +446,30 @@ impl From<engine::IndexedFile> for IndexedFile {
             language: file.language,
             size: number(file.size),
             chunks: file.chunks,
+        }
+    }
+}
+
+impl From<engine::RootOverview> for RootOverview {
+    fn from(root: engine::RootOverview) -> Self {
+        let languages = root.languages.into_iter();
+        Self {
+            root: root.root,
+            files: number(root.files),
+            languages: languages
+                .map(|(language, files)| LanguageCount { language, files: number(files) })
+                .collect(),
+            skipped: root.skipped.into_iter().map(SkippedReason::from).collect(),
+        }
+    }
+}
+
+impl From<engine::SkippedReason> for SkippedReason {
+    fn from(skipped: engine::SkippedReason) -> Self {
+        Self {
+            reason: skipped.reason,
+            paths: number(skipped.n_paths),
+            first_paths: skipped.first_paths,
         }
     }
 }

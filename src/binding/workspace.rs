@@ -11,7 +11,9 @@ use super::call;
 use super::failure::guard;
 use super::options::{self, CallOptions, Search};
 use super::order::Order;
-use super::results::{FileChunks, IndexReport, IndexedFile, SearchResponse, SkippedPath, Status};
+use super::results::{
+    FileChunks, IndexReport, IndexedFile, RootOverview, SearchResponse, SkippedPath, Status,
+};
 use super::running::Running;
 use super::threads::Length;
 use super::watch::{self, Listener, Watching};
@@ -127,6 +129,12 @@ impl Workspace {
     #[napi(catch_unwind, ts_return_type = "Promise<SkippedPath[]>")]
     pub fn skipped<'env>(&self, env: &'env Env) -> Result<PromiseRaw<'env, Vec<SkippedPath>>> {
         self.ask(env, |engine| Ok(engine.skipped()?.into_iter().map(SkippedPath::from).collect()))
+    }
+
+    /// What `files` and `skipped` tell, counted for each root: little, however large the roots are.
+    #[napi(catch_unwind, ts_return_type = "Promise<RootOverview[]>")]
+    pub fn overview<'env>(&self, env: &'env Env) -> Result<PromiseRaw<'env, Vec<RootOverview>>> {
+        self.ask(env, |engine| Ok(engine.overview()?.into_iter().map(RootOverview::from).collect()))
     }
 
     /// The chunks of a file as it is on disk now. `file` is absolute or relative to a root. Leaves the index alone.

@@ -47,7 +47,13 @@ pub fn whole(
         .files
         .iter()
         .filter(|file| file.n_chunks > 0)
-        .filter(|file| question.filter.allows_file(&file.meta.path, file.meta.language))
+        .filter(|file| {
+            question.filter.allows_file(
+                snapshot.root_path(file.root),
+                &file.meta.path,
+                file.meta.language,
+            )
+        })
         .collect();
     if files.is_empty() {
         return Ok(Whole::Not("no file that the filters allow has text".into()));

@@ -222,7 +222,13 @@ fn common_files(place: Place<'_>, question: &Question<'_>, limit: usize) -> Resu
     let with_text: Vec<u32> = (0u32..)
         .zip(&snapshot.files)
         .filter(|(_, file)| file.n_chunks > 0)
-        .filter(|(_, file)| question.filter.allows_file(&file.meta.path, file.meta.language))
+        .filter(|(_, file)| {
+            question.filter.allows_file(
+                snapshot.root_path(file.root),
+                &file.meta.path,
+                file.meta.language,
+            )
+        })
         .map(|(at, _)| at)
         .collect();
     let paths: Vec<&str> =

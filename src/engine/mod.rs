@@ -1,4 +1,4 @@
-//! The facade: open / sync / search / status / files / skipped / chunks / watch / pause / resume / clear / close.
+//! The facade: open / sync / search / status / files / skipped / overview / chunks / watch / pause / resume / clear / close.
 //!
 //! All calls take `&self` and may come from any thread; they block, so callers on an event loop run them elsewhere.
 //! Lines are 1-based and inclusive in everything that leaves here. A damaged database is set aside and rebuilt by the
@@ -13,6 +13,7 @@ mod full;
 mod live;
 mod local;
 mod named;
+mod overview;
 mod provider;
 mod question;
 mod reader;
@@ -33,6 +34,7 @@ use std::time::Instant;
 
 use rusqlite::Connection;
 
+pub use overview::{RootOverview, SkippedReason};
 pub use types::{
     Attempt, ChunkInfo, Degradation, FileChunks, Hit, IndexReport, IndexedFile, OpenOptions,
     Outcome, Parts, SearchRequest, SearchResponse, SkippedPath, Status, Strategy,

@@ -69,7 +69,13 @@ impl Provider {
     /// The provider that `embedder` asks, with what it has in `folder`.
     pub fn new(embedder: Arc<dyn Embedder>, folder: &std::path::Path) -> Self {
         let store = VectorStore::new(folder, &embedder.model().id());
-        Self { embedder, store, queries: Arc::default(), read: Mutex::default(), trouble: Mutex::default() }
+        Self {
+            embedder,
+            store,
+            queries: Arc::default(),
+            read: Mutex::default(),
+            trouble: Mutex::default(),
+        }
     }
 
     /// Whether it asks `embedder`.

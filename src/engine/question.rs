@@ -1,9 +1,12 @@
 //! A request that was found to make sense.
 
+use std::path::Path;
+
+use super::storage::real_path;
 use super::types::SearchRequest;
 use crate::config::Config;
 use crate::error::Error;
-use crate::query::filter::{BadFilter, Filter};
+use crate::query::filter::{BadFilter, Filter, is_absolute};
 use crate::query::{self, Keyword, Query};
 
 /// More hits than this are not an answer to a question.
@@ -61,7 +64,7 @@ impl<'a> Question<'a> {
                 expected: format!("1 to {MAX_LIMIT}"),
             });
         }
-        let filter = Filter::new(&request.paths, &request.languages, &request.kinds)?;
+        let filter = filter(request)?;
         Ok(Self { request, query, filter })
     }
 
@@ -76,4 +79,16 @@ impl<'a> Question<'a> {
             self.request.token_budget.map(|budget| (budget / HIT_TOKENS).clamp(1, MOST_FOR_BUDGET));
         self.request.limit.or(of_budget).unwrap_or(of_settings)
     }
+}
+
+/// The filter of a request. Roots are real paths, so an absolute path that leads there over a link is taken as both.
+///
+/// # Errors
+/// A glob, language or kind that does not exist.
+pub fn filter(request: &SearchRequest) -> Result<Filter, Error> {
+    let mut paths = request.paths.clone();
+    for path in request.paths.iter().map(|path| path.trim()).filter(|path| is_absolute(path)) {
+        paths.push(real_path(Path::new(path)).to_string_lossy().into_owned());
+    }
+    Ok(Filter::new(&paths, &request.languages, &request.kinds)?)
 }

@@ -23,7 +23,7 @@ use crate::span::LineRange;
 use crate::store::{FileRow, Snapshot};
 use crate::task::CancelToken;
 
-use super::question::Question;
+use super::question::{self, Question};
 
 /// How often one who waits asks whether it was cancelled.
 const INTERVAL: Duration = Duration::from_millis(20);
@@ -279,7 +279,7 @@ impl<'a> Files<'a> {
         for file in &snapshot.files {
             let root = snapshot.root_path(file.root);
             let Some(at) = roots.keys.iter().position(|key| key == root) else { continue };
-            let is_wanted = filter.allows_file(&file.meta.path, file.meta.language);
+            let is_wanted = filter.allows_file(root, &file.meta.path, file.meta.language);
             maps[at].insert(file.meta.path.clone(), (file.meta.language, is_wanted));
         }
         Self { engine, keys: &roots.keys, roots: maps }
@@ -386,8 +386,7 @@ impl Here<'_> {
         let question = Question {
             request: &request,
             query: asked.query.clone(),
-            filter: Filter::new(&request.paths, &request.languages, &request.kinds)
-                .map_err(|bad| failed(bad.into()))?,
+            filter: question::filter(&request).map_err(failed)?,
         };
         let search = Search { question: &question, config: self.search.config, only: Some(&only) };
         let mut tries = Tries::default();

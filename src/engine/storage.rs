@@ -74,7 +74,7 @@ fn leave_out(folder: &Path, roots: &[PathBuf], walk: &mut WalkConfig) {
 }
 
 /// The real path of something that may not exist yet: links are followed as far as there are any.
-fn real_path(path: &Path) -> PathBuf {
+pub fn real_path(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let mut real = PathBuf::new();
     for part in absolute.components() {

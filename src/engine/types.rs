@@ -145,7 +145,8 @@ pub struct SearchRequest {
     pub token_budget: Option<usize>,
     /// How to search.
     pub strategy: Strategy,
-    /// Path globs relative to the roots; a folder name stands for all below it; a hit needs to match one. Empty: all.
+    /// Path globs, relative to the roots or absolute; a folder name stands for all below it; a hit needs to match one.
+    /// Empty: all.
     pub paths: Vec<String>,
     /// Language names; empty: all.
     pub languages: Vec<String>,

@@ -1,5 +1,7 @@
 //! Which chunks may be hits at all: filters on path, language and kind.
 
+use std::borrow::Cow;
+
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use unicode_normalization::UnicodeNormalization;
 
@@ -17,17 +19,24 @@ pub struct BadFilter {
     pub expected: String,
 }
 
+/// Some are of paths within a root, the others of whole paths.
+#[derive(Debug)]
+struct PathGlobs {
+    within: GlobSet,
+    whole: GlobSet,
+}
+
 /// Filters; an empty one lets everything pass.
 #[derive(Debug)]
 pub struct Filter {
-    paths: Option<GlobSet>,
+    paths: Option<PathGlobs>,
     languages: Vec<&'static str>,
     kinds: u16,
 }
 
 impl Filter {
-    /// `paths` are globs relative to the roots; one without a wildcard names a file or a folder with all below it.
-    /// `languages` and `kinds` are names.
+    /// `paths` are globs, relative to the roots or absolute; one without a wildcard names a file or a folder with all
+    /// below it. `languages` and `kinds` are names.
     ///
     /// # Errors
     /// [`BadFilter`] for a glob, language or kind that does not exist.
@@ -70,15 +79,12 @@ impl Filter {
         Ok(Self { paths: globs, languages, kinds: mask })
     }
 
-    /// Whether chunks of this file may be hits.
+    /// Whether chunks of the file at `path` in `root` may be hits.
     #[must_use]
-    pub fn allows_file(&self, path: &str, language: &str) -> bool {
+    pub fn allows_file(&self, root: &str, path: &str, language: &str) -> bool {
         let path_fits = self.paths.as_ref().is_none_or(|globs| {
-            if path.is_ascii() {
-                globs.is_match(path)
-            } else {
-                globs.is_match(path.nfc().collect::<String>())
-            }
+            globs.within.is_match(composed(path).as_ref())
+                || !globs.whole.is_empty() && globs.whole.is_match(whole(root, path))
         });
         path_fits && (self.languages.is_empty() || self.languages.contains(&language))
     }
@@ -102,20 +108,39 @@ impl Filter {
     }
 }
 
-fn path_globs(paths: &[String]) -> Result<GlobSet, (String, String)> {
-    let mut set = GlobSetBuilder::new();
+/// Composed and decomposed spellings are one.
+fn composed(path: &str) -> Cow<'_, str> {
+    if path.is_ascii() { path.into() } else { path.nfc().collect::<String>().into() }
+}
+
+fn whole(root: &str, path: &str) -> String {
+    let root = composed(root);
+    let root = if cfg!(windows) { root.replace('\\', "/") } else { root.into_owned() };
+    format!("{}/{}", root.trim_end_matches('/'), composed(path))
+}
+
+/// Whether a glob is one of whole paths.
+#[must_use]
+pub fn is_absolute(glob: &str) -> bool {
+    let has_drive =
+        matches!(glob.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
+    glob.starts_with('/') || cfg!(windows) && has_drive
+}
+
+fn path_globs(paths: &[String]) -> Result<PathGlobs, (String, String)> {
+    let (mut within, mut whole) = (GlobSetBuilder::new(), GlobSetBuilder::new());
     for path in paths {
         let failed = |error: globset::Error| (path.clone(), error.kind().to_string());
         let composed: String = path.nfc().collect();
         let trimmed = composed.trim();
-        let relative = trimmed.strip_prefix("./").unwrap_or(trimmed);
-        let leads_outside =
-            relative.starts_with('/') || relative.split('/').any(|part| part == "..");
-        let relative = relative.trim_end_matches('/');
-        if leads_outside || composed.contains('\0') {
+        let slashed = if cfg!(windows) { trimmed.replace('\\', "/") } else { trimmed.to_owned() };
+        let relative = slashed.strip_prefix("./").unwrap_or(&slashed).trim_end_matches('/');
+        if relative.split('/').any(|part| part == "..") || composed.contains('\0') {
             // Nothing outside the roots is indexed, so nothing matches.
             continue;
         }
+        let is_absolute = is_absolute(trimmed);
+        let set = if is_absolute { &mut whole } else { &mut within };
         let has_wildcard = relative.contains(['*', '?', '[', '{']);
         if has_wildcard {
             // Such characters stand in real names too: `app/[id]/page.tsx`.
@@ -142,7 +167,9 @@ fn path_globs(paths: &[String]) -> Result<GlobSet, (String, String)> {
             }
         }
     }
-    set.build().map_err(|error| (paths.join(", "), error.to_string()))
+    let build =
+        |set: GlobSetBuilder| set.build().map_err(|error| (paths.join(", "), error.to_string()));
+    Ok(PathGlobs { within: build(within)?, whole: build(whole)? })
 }
 
 #[cfg(test)]
@@ -153,10 +180,13 @@ mod tests {
     fn check(glob: &str, matching: &[&str], other: &[&str]) {
         let filter = Filter::new(&[glob.to_owned()], &[], &[]).unwrap();
         for path in matching {
-            assert!(filter.allows_file(path, "rust"), "{glob} should match {path}");
+            assert!(filter.allows_file("/home/me/app", path, "rust"), "{glob} should match {path}");
         }
         for path in other {
-            assert!(!filter.allows_file(path, "rust"), "{glob} should not match {path}");
+            assert!(
+                !filter.allows_file("/home/me/app", path, "rust"),
+                "{glob} should not match {path}"
+            );
         }
     }
 
@@ -179,9 +209,24 @@ mod tests {
         check("src/**", &["src/a.rs", "src/b/a.rs"], &["a.rs"]);
         check("a.rs", &["a.rs", "src/a.rs"], &["src/aa.rs"]);
         check(".", &["a.rs"], &[]);
-        for nothing in ["../", "/etc", "a/../..", "src/nothere"] {
+        for nothing in
+            ["../", "/etc", "a/../..", "src/nothere", "/home/me/ap", "/home/me/app/etc/../a.rs"]
+        {
             check(nothing, &[], &["a.rs", "etc/passwd"]);
         }
+    }
+
+    #[test]
+    fn absolute_paths_name_the_root_too() {
+        for all in ["/", "/home/me/app", "/home/me/app/", "/home", "/home/me/app/**", "/home/*/app"]
+        {
+            check(all, &["a.rs", "src/a.rs"], &[]);
+        }
+        check("/home/me/app/src", &["src/a.rs"], &["a.rs", "srcs/a.rs", "x/src/a.rs"]);
+        check("/home/me/app/*.rs", &["a.rs"], &["src/a.rs"]);
+        check("/home/me/app/a.rs", &["a.rs"], &["src/a.rs"]);
+        check("/home/me/app/[id]", &["[id]/a.rs"], &["src/a.rs"]);
+        check("/home/me/other/a.rs", &[], &["a.rs", "home/me/other/a.rs"]);
     }
 
     #[test]

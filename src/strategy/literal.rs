@@ -30,7 +30,13 @@ pub fn find(
         if cancel.is_cancelled() {
             return Ok(None);
         }
-        if file.n_chunks == 0 || !filter.allows_file(&file.meta.path, file.meta.language) {
+        if file.n_chunks == 0
+            || !filter.allows_file(
+                snapshot.root_path(file.root),
+                &file.meta.path,
+                file.meta.language,
+            )
+        {
             continue;
         }
         let records = snapshot.records(connection, file)?;

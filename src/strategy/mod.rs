@@ -247,7 +247,13 @@ fn allowed_files(snapshot: &Snapshot, filter: &Filter) -> Option<Vec<bool>> {
         snapshot
             .files
             .iter()
-            .map(|file| filter.allows_file(&file.meta.path, file.meta.language))
+            .map(|file| {
+                filter.allows_file(
+                    snapshot.root_path(file.root),
+                    &file.meta.path,
+                    file.meta.language,
+                )
+            })
             .collect()
     })
 }

@@ -245,6 +245,27 @@ fn roots_of_one_name_and_nested_roots() {
         let hits = search(&engine, &ask(query)).hits;
         assert_eq!((&hits[0].root, hits[0].path.as_str()), (&root(at), "main.rs"));
     }
+    // An absolute path is of one root alone, though others hold files of the same name, and of those nested in it.
+    let within = |paths: &[&std::path::Path]| {
+        let paths = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        let request = SearchRequest { limit: Some(100), paths, ..ask("beacon") };
+        let hits = search(&engine, &request).hits;
+        let mut names: Vec<_> = hits.into_iter().filter_map(|hit| hit.name).collect();
+        names.sort_unstable();
+        names
+    };
+    assert_eq!(within(&[&at("a/app")]), ["beacon_in_a"]);
+    assert_eq!(within(&[&at("b/app/main.rs")]), ["beacon_in_b"]);
+    // As a glob it means `pack x` as well.
+    let packs = ["beacon_in_deep", "beacon_in_nested", "beacon_in_sibling"];
+    assert_eq!(within(&[&at("b/app/pack [x]")]), packs);
+    assert_eq!(within(&[&at("b/app")]).len(), 4);
+    assert_eq!(within(&[&at("a/app"), "pack x".as_ref()]), ["beacon_in_a", "beacon_in_sibling"]);
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(at("b"), at("link")).unwrap();
+        assert_eq!(within(&[&at("link/app/main.rs")]), ["beacon_in_b"]);
+    }
     assert_eq!(sync(&engine).unchanged, 5);
     check_equals_fresh(&engine, &roots);
     // The order of the roots does not matter for what is indexed, and one root alone is a set of its own.
@@ -337,5 +358,47 @@ fn older_texts_of_a_file_that_became_ignored_are_gone() {
         for needle in [secret.clone(), secret.to_lowercase()] {
             assert!(memchr::memmem::find(&bytes, needle.as_bytes()).is_none(), "{needle} is left");
         }
+    }
+}
+
+/// The overview is what the lists say, counted.
+#[test]
+fn an_overview_counts_files_and_reasons_for_each_root() {
+    let place = Place::new(&[]);
+    for (path, text) in
+        [("a/x.rs", "fn a() {}\n"), ("a/y.rs", "fn b() {}\n"), ("a/z.py", "c = 1\n")]
+    {
+        place.write_at(&place.top.join(path), text);
+    }
+    place.write_at(&place.top.join("b/one.md"), "# One\n");
+    for n in 0..120 {
+        place.write_at(&place.top.join(format!("b/picture{n:03}.png")), "\u{89}PNG");
+    }
+    place.write_at(&place.top.join("b/.env"), "TOKEN=1\n");
+    let roots = [place.top.join("a"), place.top.join("b"), place.top.join("empty")];
+    fs::create_dir_all(&roots[2]).unwrap();
+    let engine = Engine::open(options(&roots, &place.storage)).unwrap();
+    assert_eq!(engine.overview().unwrap_err().code(), "INDEX_NOT_BUILT");
+    sync(&engine);
+    let overview = engine.overview().unwrap();
+    let of = |at: usize| {
+        let root = roots[at].to_string_lossy();
+        overview.iter().find(|overview| overview.root == root).unwrap()
+    };
+    assert_eq!((of(0).files, &of(0).languages[..]), (3, &[("rust", 2), ("python", 1)][..]));
+    assert!(of(0).skipped.is_empty());
+    let reasons: Vec<(u64, usize)> =
+        of(1).skipped.iter().map(|reason| (reason.n_paths, reason.first_paths.len())).collect();
+    assert_eq!((of(1).files, reasons), (1, vec![(120, 100), (1, 1)]));
+    assert_eq!(of(1).skipped[0].first_paths[0], "picture000.png");
+    assert_eq!(of(1).skipped[1].first_paths, [".env"]);
+    assert_eq!((of(2).files, of(2).skipped.len()), (0, 0));
+    for overview in &overview {
+        let n_files =
+            engine.files().unwrap().iter().filter(|file| file.root == overview.root).count();
+        let n_skipped =
+            engine.skipped().unwrap().iter().filter(|path| path.root == overview.root).count();
+        let n_counted: u64 = overview.skipped.iter().map(|reason| reason.n_paths).sum();
+        assert_eq!((overview.files, n_counted), (n_files as u64, n_skipped as u64));
     }
 }
