@@ -14,8 +14,8 @@ export interface SextantApi {
 
   /**
    * Answers a question from the index of the open folders, brought up to date first. Waits for the first index if there is
-   * none yet. Rejects with an `Error` that has a stable `code`, among them `NO_FOLDER`, `SEARCH_OFF`, `EMPTY_QUERY`,
-   * `INDEX_CLEARED` and `CANCELLED`.
+   * none yet. Rejects with an `Error` that has a stable `code`, among them `NO_FOLDER`, `EMPTY_QUERY`, `INDEX_CLEARED` and
+   * `CANCELLED`.
    */
   search(query: SextantQuery, token?: CancellationToken): Promise<SextantAnswer>
 
@@ -36,7 +36,7 @@ export interface SextantQuery {
   readonly limit?: number
   /** Most tokens (o200k) of text over all hits. */
   readonly tokenBudget?: number
-  /** Path globs relative to the folders; a folder stands for all below it. */
+  /** Path globs, relative to the folders or absolute; a folder stands for all below it. */
   readonly paths?: readonly string[]
   /** Language ids. */
   readonly languages?: readonly string[]

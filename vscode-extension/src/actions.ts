@@ -21,6 +21,23 @@ const ALWAYS = [
   action('gear', 'Settings', 'workbench.action.openSettings', '@ext:sextant-code.sextant'),
 ]
 
+/** What helps against a failure, if one step does. */
+export function remedyOf(code: string): Action | undefined {
+  switch (code) {
+    case 'NO_FOLDER':
+      return action('folder-opened', 'Open Folder', 'vscode.openFolder')
+    case 'INDEX_CLEARED':
+    case 'INDEX_NOT_BUILT':
+      return INDEX
+    case 'INDEX_PAUSED':
+      return RESUME
+    case 'STORAGE_INSIDE_ROOT':
+      return action('gear', 'Open Settings', 'workbench.action.openSettings', 'sextant.index.storage')
+    default:
+      return undefined
+  }
+}
+
 export function actionsFor(state: IndexState): readonly Action[] {
   switch (state.kind) {
     case 'off':

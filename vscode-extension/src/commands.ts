@@ -1,6 +1,7 @@
 /** Every command of the extension. The manifest lists the same names; a test compares them. */
 
 import * as vscode from 'vscode'
+import { remedyOf } from './actions'
 import { askInChat } from './commands/ask-in-chat'
 import { clearIndex } from './commands/clear-index'
 import { clearResults, copyResults, openResults, searchAgain } from './commands/results'
@@ -58,11 +59,16 @@ async function report({ log }: Ctx, name: string, error: unknown): Promise<void>
   }
   const failure = failureOf(error)
   log.error(`${name}: ${failure.code}: ${failure.message}`)
+  const remedy = remedyOf(failure.code)
   // Not awaited by whoever ran the command: the message may stay for long.
-  void vscode.window.showErrorMessage(friendly(failure), 'Show Log').then((button) => {
-    if (button !== undefined) {
+  void vscode.window.showErrorMessage(friendly(failure), ...(remedy === undefined ? [] : [remedy.label]), SHOW_LOG).then((button) => {
+    if (button === SHOW_LOG) {
       log.show()
+    } else if (button !== undefined && remedy !== undefined) {
+      void vscode.commands.executeCommand(remedy.command.id, ...remedy.command.args)
     }
   })
   return Promise.resolve()
 }
+
+const SHOW_LOG = 'Show Log'

@@ -57,7 +57,7 @@ function countRows(status: Status): readonly Row[] {
 /** Texts and lists may name places or people: only that they are set is told. */
 function shownValue(key: SettingKey, settings: Settings): string {
   const { kind } = RULES[key]
-  return kind === 'text' || kind === 'list' ? '(set)' : String(settings[key])
+  return kind === 'text' || kind === 'path' || kind === 'list' ? '(set)' : String(settings[key])
 }
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0

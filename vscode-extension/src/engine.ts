@@ -14,8 +14,8 @@ import { addonConfig } from './addon-config'
 import type { Settings } from './settings'
 
 export type {
-  ChunkKind, Degradation, FileChunks, Hit, IndexedFile, IndexReport, LanguageModel, Progress, RenderedContext, RenderOptions, SearchOptions,
-  SearchResponse, SkippedPath, Status, WatchEvent,
+  ChunkKind, Degradation, FileChunks, Hit, IndexReport, LanguageModel, Progress, RenderedContext, RenderOptions, RootOverview, SearchOptions,
+  SearchResponse, SkippedPath, SkippedReason, Status, WatchEvent,
 } from '@sextant-code/sextant'
 
 /** What may change while an index is open. */
@@ -29,8 +29,8 @@ export interface EngineOptions extends EngineSettings {
   /** Folder of the addon's `index.js`. */
   readonly addon: string
   readonly roots: readonly string[]
-  /** Folder of the database. */
-  readonly storage: string
+  /** Folder of the database; without one in the platform's cache folder. */
+  readonly storage?: string | undefined
   readonly languageModel?: addon.LanguageModel | undefined
   readonly onLog?: ((level: 'debug' | 'info' | 'warn' | 'error', message: string) => void) | undefined
 }
@@ -45,7 +45,8 @@ export interface Engine {
   sync(options?: CallOptions): Promise<addon.IndexReport>
   search(options: addon.SearchOptions, call?: CallOptions): Promise<addon.SearchResponse>
   status(): Promise<addon.Status>
-  files(): Promise<addon.IndexedFile[]>
+  /** For each folder, files by language and what was left out by reason, counted. */
+  overview(): Promise<addon.RootOverview[]>
   skipped(): Promise<addon.SkippedPath[]>
   chunks(file: string): Promise<addon.FileChunks>
   /** Keeps the index current from now on; replaces a watch that goes on already. */
@@ -97,12 +98,12 @@ export async function openEngine({ addon: folder, roots, storage, settings, apiK
   }
   const workspace = await load(folder).Workspace.open({
     roots: [...roots],
-    storage,
+    ...(storage !== undefined && { storage }),
     config: addonConfig(settings, apiKey),
     ...(languageModel && { languageModel }),
     ...(onLog && { onLog }),
   })
-  return new NativeEngine(workspace, rulesOf(settings))
+  return new NativeEngine(workspace)
 }
 
 /** Puts hits into the text of a prompt. Hits come from an engine, so the addon is loaded by then. */
@@ -115,18 +116,15 @@ export function renderContext(hits: readonly addon.Hit[], options: addon.RenderO
 
 class NativeEngine implements Engine {
   readonly #workspace: addon.Workspace
-  #rules: string
-  #onEvent: ((event: addon.WatchEvent) => void) | undefined
 
-  constructor(workspace: addon.Workspace, rules: string) {
+  constructor(workspace: addon.Workspace) {
     this.#workspace = workspace
-    this.#rules = rules
   }
 
   async sync(options: CallOptions = {}): Promise<addon.IndexReport> { return this.#workspace.sync(callOptions(options)) }
   async resume(options: CallOptions = {}): Promise<addon.IndexReport> { return this.#workspace.resume(callOptions(options)) }
   async status(): Promise<addon.Status> { return this.#workspace.status() }
-  async files(): Promise<addon.IndexedFile[]> { return this.#workspace.files() }
+  async overview(): Promise<addon.RootOverview[]> { return this.#workspace.overview() }
   async skipped(): Promise<addon.SkippedPath[]> { return this.#workspace.skipped() }
   async chunks(file: string): Promise<addon.FileChunks> { return this.#workspace.chunks(file) }
   async pause(): Promise<void> { await this.#workspace.pause() }
@@ -138,31 +136,13 @@ class NativeEngine implements Engine {
     return this.#workspace.search(options, callOptions(call))
   }
 
-  async watch(onEvent: (event: addon.WatchEvent) => void): Promise<void> {
-    this.#onEvent = onEvent
-    await this.#workspace.watch({}, onEvent)
-  }
-
-  async unwatch(): Promise<void> {
-    this.#onEvent = undefined
-    await this.#workspace.unwatch()
-  }
+  async watch(onEvent: (event: addon.WatchEvent) => void): Promise<void> { await this.#workspace.watch({}, onEvent) }
+  async unwatch(): Promise<void> { await this.#workspace.unwatch() }
 
   async configure({ settings, apiKey }: EngineSettings): Promise<void> {
     await this.#workspace.configure(addonConfig(settings, apiKey))
-    const rules = rulesOf(settings)
-    const haveChanged = rules !== this.#rules
-    this.#rules = rules
-    if (haveChanged && this.#onEvent !== undefined) {
-      // A run that began with the old rules would end as if it had seen all: the watch looks at everything anew.
-      await this.#workspace.unwatch()
-      await this.#workspace.watch({}, this.#onEvent)
-    }
   }
 }
-
-/** What decides which files belong to the index. */
-const rulesOf = (settings: Settings): string => JSON.stringify(addonConfig(settings, undefined).ignore)
 
 function callOptions({ signal, onProgress }: CallOptions): addon.CallOptions {
   return { ...(signal && { signal }), ...(onProgress && { onProgress }) }

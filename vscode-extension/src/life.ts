@@ -5,7 +5,7 @@
  * workspace, so the index is warm when the window is opened again.
  */
 
-import { tmpdir } from 'node:os'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as vscode from 'vscode'
 import type { Config } from './config'
@@ -13,7 +13,7 @@ import { openEngine, type LanguageModel } from './engine'
 import { failureOf } from './failure'
 import type { Keys } from './keys'
 import type { Log } from './log'
-import { indexableFolders } from './places'
+import { indexableFolders, storageOutside } from './places'
 import { Session } from './session'
 
 export interface LifeParts {
@@ -30,6 +30,7 @@ export class IndexLife implements vscode.Disposable {
   readonly #log: Log
   /** Reading a key takes time; only the newest change is carried out. */
   #changes = 0
+  #missing: readonly string[] = []
   readonly #subscriptions: vscode.Disposable[]
 
   constructor(context: vscode.ExtensionContext, { config, keys, log, languageModel }: LifeParts) {
@@ -39,7 +40,8 @@ export class IndexLife implements vscode.Disposable {
     this.session = new Session({
       open: openEngine,
       addon: context.asAbsolutePath(join('dist', 'addon')),
-      storage: (settings) => settings['index.storage'] || (context.storageUri?.fsPath ?? join(tmpdir(), 'sextant')),
+      storage: ({ settings, roots }) => settings['index.storage'] || storageOutside(context.storageUri?.fsPath, roots),
+      lookAgain: () => this.apply(),
       log,
       languageModel,
     })
@@ -47,8 +49,7 @@ export class IndexLife implements vscode.Disposable {
       config.onDidChange(() => { void this.apply() }),
       keys.onDidChange(() => { void this.apply() }),
       vscode.workspace.onDidChangeWorkspaceFolders(() => { void this.apply() }),
-      // Another window may have paused, cleared or rebuilt the index meanwhile.
-      vscode.window.onDidChangeWindowState(({ focused }) => { if (focused) { void this.session.refresh() } }),
+      vscode.window.onDidChangeWindowState(({ focused }) => { if (focused) { void this.#lookAgain() } }),
     ]
   }
 
@@ -67,9 +68,17 @@ export class IndexLife implements vscode.Disposable {
       this.#log.warn(`the key of the embedding service cannot be read: ${failureOf(error).message}`)
       return undefined
     })
+    const folders = indexableFolders().map(({ uri }) => uri.fsPath)
+    const there = await Promise.all(folders.map(isFolder))
     if (change === this.#changes) {
-      await this.session.apply({ roots: indexableFolders().map(({ uri }) => uri.fsPath), settings, apiKey })
+      this.#missing = folders.filter((_, place) => there[place] !== true)
+      await this.session.apply({ roots: folders.filter((_, place) => there[place]), missing: this.#missing, settings, apiKey })
     }
+  }
+
+  /** Another window may have paused, cleared or rebuilt the index meanwhile, and a folder may have come back. */
+  async #lookAgain(): Promise<void> {
+    await (this.#missing.length > 0 ? this.apply() : this.session.refresh())
   }
 
   async close(): Promise<void> {
@@ -81,3 +90,5 @@ export class IndexLife implements vscode.Disposable {
     this.#subscriptions.forEach((subscription) => { subscription.dispose() })
   }
 }
+
+const isFolder = async (path: string): Promise<boolean> => stat(path).then((found) => found.isDirectory(), () => false)

@@ -1,6 +1,7 @@
 /** Where in the editor is a hit? Folders of the window on one side, roots and relative paths of the engine on the other. */
 
 import { realpathSync } from 'node:fs'
+import { dirname, relative, isAbsolute } from 'node:path'
 import * as vscode from 'vscode'
 import type { Hit } from './engine'
 
@@ -49,7 +50,9 @@ export async function resolvePath(path: string): Promise<vscode.Uri | undefined>
     .map((folder) => vscode.Uri.joinPath(folder.uri, clean.slice(folder.name.length + 1)))
   const relative = folders.map((folder) => vscode.Uri.joinPath(folder.uri, clean))
   const absolute = clean.startsWith('/') || /^[A-Za-z]:\//.test(clean) ? [vscode.Uri.file(clean)] : []
-  for (const uri of [...absolute, ...relative, ...named]) {
+  // With several folders their names come first in what is shown, so they do here.
+  const ordered = folders.length > 1 ? [...named, ...relative] : [...relative, ...named]
+  for (const uri of [...absolute, ...ordered]) {
     if (vscode.workspace.getWorkspaceFolder(uri) !== undefined && await isFile(uri)) {
       return uri
     }
@@ -71,6 +74,26 @@ function realPath(path: string): string {
   } catch {
     return path
   }
+}
+
+/**
+ * The storage that VS Code gives a workspace, unless it lies within one of its folders, as the whole home folder: the
+ * engine then keeps its database where it leaves it out of the index.
+ */
+export function storageOutside(storage: string | undefined, roots: readonly string[]): string | undefined {
+  return storage === undefined || roots.some((root) => isWithin(realPlace(storage), realPath(root))) ? undefined : storage
+}
+
+function isWithin(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return !isAbsolute(way) && way.split(/[\\/]/)[0] !== '..'
+}
+
+/** As [`realPath`], of something that may not be there yet. */
+function realPlace(path: string): string {
+  const real = realPath(path)
+  const parent = dirname(path)
+  return real !== path || parent === path ? real : path.replace(parent, realPlace(parent))
 }
 
 const samePath = (left: string, right: string): boolean =>

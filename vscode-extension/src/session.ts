@@ -6,7 +6,6 @@
  * wanted wins. A failure is a state, shown and logged; the next change tries again. Knows nothing of VS Code.
  */
 
-import { EventEmitter } from 'node:events'
 import type { Engine, EngineOptions, EngineSettings, IndexReport, LanguageModel, Progress, SearchOptions, SearchResponse, Status, WatchEvent } from './engine'
 import { CodedError, failureOf, isCancelled, type Failure } from './failure'
 import type { Settings } from './settings'
@@ -26,16 +25,23 @@ export interface Snapshot {
   /** The last finished run. */
   readonly report: IndexReport | undefined
   readonly updatedAt: Date | undefined
+  /** What of the folders and settings wanted is not so, and why. */
+  readonly trouble: readonly string[]
 }
 
 export interface Target extends EngineSettings {
   readonly roots: readonly string[]
+  /** Folders of the window that are not on the disk now. */
+  readonly missing?: readonly string[]
 }
 
 export interface SessionOptions {
   readonly open: (options: EngineOptions) => Promise<Engine>
   readonly addon: string
-  readonly storage: (settings: Settings) => string
+  /** Folder of the database; without one the engine's own choice. */
+  readonly storage: (target: Target) => string | undefined
+  /** Has folders and settings looked at and told once more. */
+  readonly lookAgain?: () => Promise<void>
   /** Helps to understand questions of the chat. */
   readonly languageModel?: LanguageModel
   readonly log: Readonly<Record<'debug' | 'info' | 'warn' | 'error', (message: string) => void>>
@@ -45,8 +51,8 @@ const LOOK_AGAIN_MS = 500
 
 export class Session {
   readonly #options: SessionOptions
-  readonly #events = new EventEmitter<{ change: [Snapshot] }>()
-  #snapshot: Snapshot = { state: { kind: 'off' }, status: undefined, report: undefined, updatedAt: undefined }
+  readonly #listeners = new Set<(snapshot: Snapshot) => void>()
+  #snapshot: Snapshot = { state: { kind: 'off' }, status: undefined, report: undefined, updatedAt: undefined, trouble: [] }
   #wanted: Target | undefined
   #applied: Target | undefined
   #engine: Engine | undefined
@@ -57,6 +63,7 @@ export class Session {
   #timer: NodeJS.Timeout | undefined
   /** The user asked for an index although settings start none. */
   #asked = false
+  #closed = false
 
   constructor(options: SessionOptions) {
     this.#options = options
@@ -65,8 +72,8 @@ export class Session {
   get snapshot(): Snapshot { return this.#snapshot }
 
   onChange(listener: (snapshot: Snapshot) => void): { dispose(): void } {
-    this.#events.on('change', listener)
-    return { dispose: () => { this.#events.off('change', listener) } }
+    this.#listeners.add(listener)
+    return { dispose: () => { this.#listeners.delete(listener) } }
   }
 
   /** Folders and settings will be told when `start` settles; until then calls wait. */
@@ -78,7 +85,7 @@ export class Session {
   async apply(target: Target): Promise<void> {
     this.#wanted = target
     await this.#queue(async () => {
-      if (this.#wanted === target) {
+      if (this.#wanted === target && !this.#closed) {
         await this.#reach(target)
       }
     })
@@ -120,7 +127,7 @@ export class Session {
 
   /** Answers a question. A language model helps only if `rewrite` says so: nobody else has one to ask. */
   async search(options: SearchOptions, signal?: AbortSignal): Promise<SearchResponse> {
-    const engine = await this.engine()
+    const engine = await unlessAborted(this.engine(), signal)
     return engine.search({ rewrite: false, ...options }, signal ? { signal } : {})
   }
 
@@ -145,9 +152,9 @@ export class Session {
   }
 
   async close(): Promise<void> {
-    this.#wanted = undefined
+    this.#closed = true
     await this.#queue(() => this.#closeEngine())
-    this.#events.removeAllListeners()
+    this.#listeners.clear()
   }
 
   /**
@@ -163,25 +170,23 @@ export class Session {
   async #reach(target: Target): Promise<void> {
     const before = this.#applied
     this.#applied = target
+    const missing = target.missing ?? []
+    this.#set({ trouble: missing.map((folder) => `The folder ${folder} is not there; it is taken up once it is.`) })
     if (target.roots.length === 0) {
       await this.#closeEngine()
       this.#set({ state: { kind: 'off' }, status: undefined, report: undefined })
+      if (missing.length > 0) {
+        this.#fail(new CodedError('ROOT_NOT_FOUND', `there is no folder ${missing.join(', ')}; connect or restore it`))
+      }
       return
     }
+    const moved = before !== undefined && this.#options.storage(before) !== this.#options.storage(target)
     try {
-      const moved = before !== undefined && this.#options.storage(before.settings) !== this.#options.storage(target.settings)
       if (this.#engine === undefined || moved) {
         await this.#closeEngine()
         await this.#openEngine(target)
-        if (target.settings['index.startOnOpen'] && !target.settings['vectorDb.enableBackgroundProcessing']) {
-          // Nobody waits for this run, and no watch will make it.
-          void this.index().catch((error: unknown) => { this.#fail(error) })
-        }
       } else {
-        if (!sameList(before?.roots ?? [], target.roots)) {
-          await this.#engine.setRoots(target.roots)
-        }
-        await this.#engine.configure(target)
+        await this.#change(this.#engine, target, before)
       }
       await this.#follow(target.settings)
     } catch (error) {
@@ -190,19 +195,43 @@ export class Session {
     }
   }
 
-  async #openEngine({ roots, settings, apiKey }: Target): Promise<void> {
+  /** Tells an open engine of other folders and settings. What it refuses, it goes on without, and that is told. */
+  async #change(engine: Engine, target: Target, before: Target | undefined): Promise<void> {
+    const changes: readonly (readonly [string, () => Promise<void>])[] = [
+      ['folders', async () => { if (!sameList(before?.roots ?? [], target.roots)) { await engine.setRoots(target.roots) } }],
+      ['settings', () => engine.configure(target)],
+    ]
+    for (const [what, change] of changes) {
+      try {
+        await change()
+      } catch (error) {
+        const { code, message } = failureOf(error)
+        this.#options.log.error(`${code}: ${message}`)
+        this.#set({ trouble: [...this.#snapshot.trouble, `The new ${what} are not in use: ${message}`] })
+        // The next change tries again.
+        this.#applied = before ?? target
+      }
+    }
+  }
+
+  async #openEngine(target: Target): Promise<void> {
+    const { roots, settings, apiKey } = target
     this.#set({ state: { kind: 'opening' } })
     const started = performance.now()
     this.#engine = await this.#options.open({
       addon: this.#options.addon,
       roots,
-      storage: this.#options.storage(settings),
+      storage: this.#options.storage(target),
       settings,
       apiKey,
       languageModel: this.#options.languageModel,
       onLog: (level, message) => { this.#options.log[level](message) },
     })
     this.#options.log.info(`opened the index of ${roots.length} folder(s) in ${Math.round(performance.now() - started)} ms`)
+    if (settings['index.startOnOpen'] && !settings['vectorDb.enableBackgroundProcessing']) {
+      // Nobody waits for this run, and no watch will make it.
+      void this.index().catch((error: unknown) => { this.#fail(error) })
+    }
   }
 
   /** Starts, keeps or ends the watch, as the settings say. */
@@ -237,7 +266,12 @@ export class Session {
   }
 
   async #run(call: (engine: Engine, options: { signal?: AbortSignal, onProgress(progress: Progress): void }) => Promise<IndexReport>, signal?: AbortSignal): Promise<IndexReport> {
-    const engine = await this.engine()
+    const target = this.#applied
+    if (this.#engine === undefined && target !== undefined && this.#snapshot.state.kind === 'failed') {
+      // What stood in the way may be gone.
+      await (this.#options.lookAgain ?? (() => this.apply(target)))()
+    }
+    const engine = await unlessAborted(this.engine(), signal)
     this.#asked = true
     this.#set({ state: { kind: 'indexing', progress: undefined } })
     try {
@@ -296,7 +330,14 @@ export class Session {
 
   #set(change: Partial<Snapshot>): void {
     this.#snapshot = { ...this.#snapshot, ...change }
-    this.#events.emit('change', this.#snapshot)
+    for (const listener of this.#listeners) {
+      try {
+        listener(this.#snapshot)
+      } catch (error) {
+        // Whoever listens has trouble of its own; the index has none.
+        this.#options.log.error(failureOf(error).message)
+      }
+    }
   }
 
   async #queue(work: () => Promise<void>): Promise<void> {
@@ -311,6 +352,26 @@ function stateOf(status: Status): IndexState {
     return { kind: 'failed', failure: status.lastError }
   }
   return status.state === 'indexing' ? { kind: 'indexing', progress: status.progress ?? undefined } : { kind: status.state }
+}
+
+/** What `promise` brings, unless the caller does not want it any more. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) {
+    return promise
+  }
+  let stop = (): void => undefined
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => { reject(new CodedError('CANCELLED', 'cancelled')) }
+    signal.addEventListener('abort', stop, { once: true })
+  })
+  if (signal.aborted) {
+    stop()
+  }
+  try {
+    return await Promise.race([aborted, promise])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
 }
 
 const sameList = (left: readonly string[], right: readonly string[]): boolean =>

@@ -5,6 +5,8 @@
  * value that had to be corrected. Pure. The manifest repeats this table for the settings editor; a test compares them.
  */
 
+import { isAbsolute } from 'node:path'
+
 interface Flag { readonly kind: 'flag', readonly fallback: boolean }
 interface Choice<C extends string> { readonly kind: 'choice', readonly fallback: C, readonly choices: readonly C[] }
 interface Quantity {
@@ -13,7 +15,7 @@ interface Quantity {
   readonly min: number
   readonly max: number
 }
-interface Text { readonly kind: 'text', readonly fallback: string }
+interface Text { readonly kind: 'text' | 'path', readonly fallback: string }
 interface List { readonly kind: 'list', readonly fallback: readonly string[] }
 export type Rule = Flag | Choice<string> | Quantity | Text | List
 
@@ -26,6 +28,7 @@ const choice = <const C extends string>(fallback: C, ...others: readonly C[]): C
 const whole = (fallback: number, min: number, max: number): Quantity => ({ kind: 'whole', fallback, min, max })
 const decimal = (fallback: number, min: number, max: number): Quantity => ({ kind: 'decimal', fallback, min, max })
 const text = (): Text => ({ kind: 'text', fallback: '' })
+const path = (): Text => ({ kind: 'path', fallback: '' })
 const list = (): List => ({ kind: 'list', fallback: [] })
 
 export const RULES = {
@@ -59,10 +62,10 @@ export const RULES = {
   'embedding.timeout': whole(30_000, 10, 600_000),
   'embedding.proxy': text(),
   'embedding.noProxy': text(),
-  'embedding.caFile': text(),
+  'embedding.caFile': path(),
   'embedding.strictTls': flag(true),
   'index.startOnOpen': flag(true),
-  'index.storage': text(),
+  'index.storage': path(),
   'ignore.gitignore': flag(true),
   'ignore.sextantignore': flag(true),
   'ignore.defaults': flag(true),
@@ -138,6 +141,8 @@ function accept(rule: Rule, raw: unknown): unknown {
       return isNumber(raw) ? Math.min(rule.max, Math.max(rule.min, raw)) : rule.fallback
     case 'text':
       return typeof raw === 'string' ? raw.trim() : rule.fallback
+    case 'path':
+      return typeof raw === 'string' && isAbsolute(raw.trim()) ? raw.trim() : rule.fallback
     case 'list':
       return Array.isArray(raw) ? raw.filter((entry): entry is string => typeof entry === 'string') : rule.fallback
   }
@@ -155,6 +160,8 @@ function expectation(rule: Rule): string {
       return `a number from ${rule.min} to ${rule.max}`
     case 'text':
       return 'text without spaces around it'
+    case 'path':
+      return 'an absolute path'
     case 'list':
       return 'a list of texts'
   }

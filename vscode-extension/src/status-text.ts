@@ -93,8 +93,8 @@ export function progressPlace({ progress }: Extract<IndexState, { kind: 'indexin
 }
 
 /** What makes the index less than complete, each once. */
-export function notesOf({ status, report }: Snapshot): readonly string[] {
-  return [...new Set([...status?.degraded ?? [], ...report?.degraded ?? []].map(({ message }) => message))]
+export function notesOf({ status, report, trouble }: Snapshot): readonly string[] {
+  return [...new Set([...trouble, ...[...status?.degraded ?? [], ...report?.degraded ?? []].map(({ message }) => message)])]
 }
 
 /** Whole percent of the files of the phase that takes the time. */
@@ -125,4 +125,14 @@ export const count = (value: number, what: string): string => `${number(value)} 
 /** `812 KB`, `3.4 MB`. */
 export function bytes(value: number): string {
   return value < 1e6 ? `${Math.ceil(value / 1e3)} KB` : value < 1e9 ? `${(value / 1e6).toFixed(1)} MB` : `${(value / 1e9).toFixed(2)} GB`
+}
+
+/** `just now`, `5 min ago`, `3 h ago`, `2 days ago`. */
+export function sinceText(then: Date, now: Date): string {
+  const minutes = Math.floor((now.getTime() - then.getTime()) / 60_000)
+  if (minutes < 1) {
+    return 'just now'
+  }
+  const hours = Math.floor(minutes / 60)
+  return minutes < 60 ? `${minutes} min ago` : hours < 24 ? `${hours} h ago` : `${count(Math.floor(hours / 24), 'day')} ago`
 }

@@ -5,7 +5,10 @@ import type { Hit } from '../engine'
 import { locationOf, resolvePath, shownPath } from '../places'
 import { CitationReader, type AnswerPiece, type Citation } from './citations'
 
-/** Returns how many characters were written. */
+/**
+ * Returns how many characters were written. An answer that breaks off, as by an error of the model, is ended so that
+ * what comes after it stands by itself.
+ */
 export async function streamAnswer(text: AsyncIterable<string>, stream: vscode.ChatResponseStream, hits: readonly Hit[], token: vscode.CancellationToken): Promise<number> {
   const reader = new CitationReader()
   let length = 0
@@ -20,14 +23,29 @@ export async function streamAnswer(text: AsyncIterable<string>, stream: vscode.C
       }
     }
   }
-  for await (const part of text) {
-    if (token.isCancellationRequested) {
-      break
+  try {
+    for await (const part of text) {
+      if (token.isCancellationRequested) {
+        throw new vscode.CancellationError()
+      }
+      await write(reader.push(part))
     }
-    await write(reader.push(part))
+  } catch (error) {
+    await write(reader.end())
+    if (length > 0) {
+      stream.markdown(reader.isFenced ? '\n```\n\n' : '\n\n')
+    }
+    throw length > 0 ? new BrokenOff(error) : error
   }
   await write(reader.end())
   return length
+}
+
+/** The answer stopped after some of it was written. */
+export class BrokenOff extends Error {
+  constructor(override readonly cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause))
+  }
 }
 
 async function cite(citation: Citation, stream: vscode.ChatResponseStream, hits: readonly Hit[]): Promise<void> {

@@ -9,7 +9,10 @@ export interface Fitted {
   readonly tokens: number
 }
 
-/** Keeps pieces from the first on while they fit. A first piece that is too long is cut; later ones are dropped whole. */
+/**
+ * Keeps pieces from the first on while they fit. A first piece that is too long is cut, and what was fenced in it is closed;
+ * later ones are dropped whole.
+ */
 export async function fitPieces(pieces: readonly string[], budgetTokens: number, count: CountTokens): Promise<Fitted> {
   const kept: string[] = []
   let tokens = 0
@@ -21,12 +24,25 @@ export async function fitPieces(pieces: readonly string[], budgetTokens: number,
       continue
     }
     if (kept.length === 0) {
-      const cut = await cutToFit(piece, budgetTokens, count)
+      const whole = await cutToFit(piece, Math.max(0, budgetTokens - (piece.includes('```') ? FENCE_TOKENS : 0)), count)
+      const cut = `${whole}${openFence(whole)}`
       return { kept: cut === '' ? [] : [cut], omitted: pieces.length - (cut === '' ? 0 : 1), tokens: await count(cut) }
     }
     break
   }
   return { kept, omitted: pieces.length - kept.length, tokens }
+}
+
+/** What the line that closes a fence takes at most. */
+const FENCE_TOKENS = 4
+
+/** The line that closes a fence left open, if one is. */
+function openFence(text: string): string {
+  let open = ''
+  for (const [, fence = ''] of text.matchAll(/^(`{3,})/gm)) {
+    open = open === '' ? fence : fence.startsWith(open) ? '' : open
+  }
+  return open === '' ? '' : `${text.endsWith('\n') ? '' : '\n'}${open}\n`
 }
 
 /** The longest start of `text`, in whole lines where there are some, that fits. */

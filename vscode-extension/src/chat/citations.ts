@@ -23,6 +23,9 @@ export class CitationReader {
   #fenced = false
   #lineStart = true
 
+  /** Whether what was read so far ends within a fence of code. */
+  get isFenced(): boolean { return this.#fenced }
+
   push(text: string): readonly AnswerPiece[] {
     this.#held += text
     return this.#read(false)

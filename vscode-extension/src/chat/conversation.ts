@@ -43,6 +43,6 @@ export function intentOf(command: Command | undefined): Exclude<Intent, 'related
  * question as it was searched for.
  */
 export function keywordsByRule(message: string, previous: string | undefined): string[] {
-  const leans = /\b(it|its|this|that|these|those|they|them|there|same|also)\b|^(and|but|so|what about|how about|where)\b/i.test(message)
+  const leans = /\b(it|its|this|that|these|those|they|them|there|same|also)\b|^(and|but|so|what about|how about)\b/i.test(message)
   return leans && previous !== undefined && previous !== '' ? [previous] : []
 }

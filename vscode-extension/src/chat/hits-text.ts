@@ -17,7 +17,7 @@ export const heading = (hit: Hit, rank: number): string => `**${rank}. ${title(h
 
 export type WhyNoAnswer =
   | { readonly kind: 'asked' | 'no model' | 'cancelled' | 'empty' }
-  | { readonly kind: 'refused' | 'quota' | 'failed', readonly message: string }
+  | { readonly kind: 'refused' | 'quota' | 'failed' | 'broken off', readonly message: string }
 
 /** One sentence that says whose words these are. */
 export function label(why: WhyNoAnswer, hits: number): string {
@@ -37,6 +37,8 @@ export function label(why: WhyNoAnswer, hits: number): string {
       return `The model's quota is used up (${why.message}). ${places}.`
     case 'failed':
       return `The model could not be asked (${why.message}). ${places}.`
+    case 'broken off':
+      return `The answer broke off (${why.message}). ${places}.`
   }
 }
 

@@ -6,19 +6,20 @@
  */
 
 import * as vscode from 'vscode'
+import { remedyOf } from '../actions'
 import { contextOf } from '../context'
 import { signalOf, type Ctx } from '../ctx'
 import type { SearchOptions, SearchResponse } from '../engine'
 import { failureOf, friendly, isCancelled } from '../failure'
 import { locationOf, shownPath } from '../places'
-import { stateLine } from '../status-text'
-import { streamAnswer } from './answer'
+import { BrokenOff, streamAnswer } from './answer'
 import { exchanges, intentOf, keywordsByRule, type Command } from './conversation'
 import { followUps, isAnswerMetadata, type AnswerMetadata } from './follow-ups'
 import { previousQuestion, turnsOf } from './history'
 import { degradedText, heading, label, shownCode, type WhyNoAnswer } from './hits-text'
 import { answerPrompt } from './prompt'
-import { scopeOf, type Scope } from './scope'
+import { overlaps, scopeOf, type Scope } from './scope'
+import { tellOfIndexing } from './tell-of-indexing'
 
 const COMMANDS = ['search', 'explain', 'related'] as const satisfies readonly Command[]
 
@@ -34,6 +35,9 @@ export const handler = (ctx: Ctx): vscode.ChatRequestHandler => async (request, 
     const answer = await search(ctx, { request, context, stream, token, message, scope, command })
     answer.hits.forEach((hit) => { stream.reference(locationOf(hit)) })
     const why = command === 'search' ? { kind: 'asked' } as const : await answerInWords(ctx, { request, context, stream, token, message, scope, command }, answer)
+    if (token.isCancellationRequested) {
+      return afterStop(() => { showHits(stream, answer, { kind: 'cancelled' }) })
+    }
     if (why !== undefined) {
       showHits(stream, answer, why)
     }
@@ -47,6 +51,16 @@ export const handler = (ctx: Ctx): vscode.ChatRequestHandler => async (request, 
   } catch (error) {
     return sayFailure(ctx, error, stream)
   }
+}
+
+/** After Stop the editor takes no more for an answer, at latest after a second. What was found is shown if it still does. */
+function afterStop(show: () => void): vscode.ChatResult {
+  try {
+    show()
+  } catch {
+    // The references that were shown before stay.
+  }
+  return {}
 }
 
 export function registerParticipant(ctx: Ctx): vscode.Disposable {
@@ -97,8 +111,8 @@ const modelOf = ({ request }: Asking): vscode.LanguageModelChat | undefined => r
 /** The answer to the message; its `question` is what was understood. */
 async function search(ctx: Ctx, asking: Asking): Promise<SearchResponse> {
   const { session } = ctx
-  const { stream, message, command, scope } = asking
-  const told = session.onChange(({ state, status }) => { if (state.kind === 'indexing') { stream.progress(stateLine(state, status)) } })
+  const { stream, token, message, command, scope } = asking
+  const told = tellOfIndexing(session, (line) => { if (!token.isCancellationRequested) { stream.progress(line) } })
   try {
     stream.progress(`Searching: ${message}`)
     const answer = await (command === 'related' && scope.code !== '' ? searchAround(ctx, asking) : searchWithin(ctx, asking))
@@ -138,10 +152,18 @@ async function searchWithin({ session, config, rephraser }: Ctx, asking: Asking)
 }
 
 /** What is related to some code lies outside of it: there the code is what to look for, not where. */
-async function searchAround({ session }: Ctx, { message, scope, token }: Asking): Promise<SearchResponse> {
-  const answer = await session.search({ query: `${message}\n${codeQuery(scope.code)}`, sync: true }, signalOf(token))
-  return { ...answer, question: message, hits: answer.hits.filter((hit) => !scope.shown.includes(shownPath(hit))) }
+async function searchAround({ session, config }: Ctx, { message, scope, token }: Asking): Promise<SearchResponse> {
+  const wanted = config.settings['hybridSearch.topK']
+  const query = { query: `${message}\n${codeQuery(scope.code)}`, sync: true }
+  // The code itself is found first: its place, or all of its file, however many hits that is.
+  const answer = await session.search({ ...query, limit: Math.min(MOST_AROUND, wanted + OWN_HITS) }, signalOf(token))
+  const others = answer.hits.filter((hit) => !scope.own.some((own) => overlaps(own, hit)))
+  return { ...answer, question: message, hits: others.slice(0, wanted) }
 }
+
+/** Hits that the attached code may have of its own. */
+const OWN_HITS = 100
+const MOST_AROUND = 150
 
 const codeQuery = (code: string): string => code.slice(0, 1000)
 
@@ -165,22 +187,26 @@ async function answerInWords({ config, log }: Ctx, asking: Asking, answer: Searc
     log.debug(`asking ${model.id} with ${prompt.tokens} tokens and ${prompt.hits.length} of ${answer.hits.length} hits`)
     const response = await model.sendRequest([vscode.LanguageModelChatMessage.User(prompt.text)], {}, token)
     const length = await streamAnswer(response.text, stream, answer.hits, token)
-    if (token.isCancellationRequested) {
-      return { kind: 'cancelled' }
-    }
     return length === 0 ? { kind: 'empty' } : undefined
   } catch (error) {
     log.warn(`the model did not answer: ${failureOf(error).message}`)
-    return token.isCancellationRequested || isCancelled(error) ? { kind: 'cancelled' } : whyOf(error)
+    const cause = error instanceof BrokenOff ? error.cause : error
+    if (token.isCancellationRequested || isCancelled(cause)) {
+      return { kind: 'cancelled' }
+    }
+    return error instanceof BrokenOff ? { kind: 'broken off', message: error.message } : whyOf(cause)
   }
 }
 
+/** Models of others put their own reasons behind an error of VS Code, as `cause`. */
 function whyOf(error: unknown): WhyNoAnswer {
   const { code, message } = failureOf(error)
-  if (code === vscode.LanguageModelError.Blocked.name || code === vscode.LanguageModelError.NoPermissions.name) {
+  const behind = error instanceof Error && error.cause !== undefined ? failureOf(error.cause) : undefined
+  const isRefusal = [code, behind?.code].some((name) => name === vscode.LanguageModelError.Blocked.name || name === vscode.LanguageModelError.NoPermissions.name)
+  if (isRefusal || /off.?topic|content.?filter|responsible ai/i.test(`${message} ${behind?.code ?? ''} ${behind?.message ?? ''}`)) {
     return { kind: 'refused', message }
   }
-  return { kind: /quota|rate.?limit|too many requests|\b429\b/i.test(`${code} ${message}`) ? 'quota' : 'failed', message }
+  return { kind: /quota|rate.?limit|too many requests|\b429\b/i.test(`${code} ${message} ${behind?.code ?? ''} ${behind?.message ?? ''}`) ? 'quota' : 'failed', message }
 }
 
 function showHits(stream: vscode.ChatResponseStream, { hits }: SearchResponse, why: WhyNoAnswer): void {
@@ -202,16 +228,9 @@ function sayFailure({ log }: Ctx, error: unknown, stream: vscode.ChatResponseStr
   }
   const failure = failureOf(error)
   log.error(`@workspace: ${failure.code}: ${failure.message}`)
-  stream.markdown(friendly(failure))
-  const button = BUTTONS[failure.code]
-  if (button !== undefined) {
-    stream.button(button)
+  const remedy = remedyOf(failure.code)
+  if (remedy !== undefined) {
+    stream.button({ command: remedy.command.id, title: remedy.label, arguments: [...remedy.command.args] })
   }
-  return { metadata: { code: failure.code } }
-}
-
-const BUTTONS: Readonly<Record<string, vscode.Command>> = {
-  NO_FOLDER: { command: 'vscode.openFolder', title: 'Open Folder' },
-  INDEX_CLEARED: { command: 'sextant.indexWorkspace', title: 'Index Workspace' },
-  INDEX_NOT_BUILT: { command: 'sextant.indexWorkspace', title: 'Index Workspace' },
+  return { errorDetails: { message: friendly(failure) }, metadata: { code: failure.code } }
 }

@@ -3,14 +3,20 @@ import type { Ctx } from '../ctx'
 import { failureOf } from '../failure'
 import { count } from '../status-text'
 
-/** Brings the index up to date and says what that did; goes on with a paused one if the user wants so. */
+/** Brings the index up to date and says what that did; goes on with one that was paused before. */
 export const indexWorkspace = ({ session }: Ctx) => async (): Promise<void> => {
-  const report = await session.index().catch(async (error: unknown) => {
+  await session.refresh()
+  const wasPaused = session.snapshot.state.kind === 'paused'
+  const report = await (wasPaused ? session.resume() : session.index()).catch((error: unknown) => {
     if (failureOf(error).code !== 'INDEX_PAUSED') {
       throw error
     }
-    return session.resume()
+    // Whoever paused it meanwhile knows.
+    return undefined
   })
+  if (report === undefined) {
+    return
+  }
   const { added, changed, removed, files, skipped, tookMs } = report
   const news = [[added, 'new'], [changed, 'changed'], [removed, 'removed']].filter(([n]) => n !== 0).map(([n, what]) => `${n} ${what}`)
   const summary = `${count(files, 'file')} indexed in ${(tookMs / 1000).toFixed(1)} s${news.length > 0 ? `: ${news.join(', ')}` : '; nothing had changed'}.`

@@ -1,6 +1,7 @@
 /** Search as you type: a quick pick that asks the index at every key stroke. */
 
 import * as vscode from 'vscode'
+import { remedyOf } from '../actions'
 import type { Ctx } from '../ctx'
 import type { SearchResponse } from '../engine'
 import { failureOf, friendly, isCancelled } from '../failure'
@@ -54,10 +55,10 @@ class QuickSearch {
       this.#preview,
       pick.onDidChangeValue((value) => { this.#ask(value) }),
       pick.onDidChangeActive(([item]) => { if (item?.hit) { this.#preview.show(item.hit) } }),
-      pick.onDidAccept(() => { void this.#accept() }),
-      pick.onDidTriggerItemButton(({ item }) => { void this.#openBeside(item) }),
-      pick.onDidTriggerButton((button) => { void this.#press(button) }),
-      pick.onDidHide(() => { void this.#hidden() }),
+      pick.onDidAccept(() => { this.#try(this.#accept()) }),
+      pick.onDidTriggerItemButton(({ item }) => { this.#try(this.#openBeside(item)) }),
+      pick.onDidTriggerButton((button) => { this.#try(this.#press(button)) }),
+      pick.onDidHide(() => { this.#try(this.#hidden()) }),
       // The first index may become ready while somebody waits.
       ctx.session.onChange(({ state }) => { this.#stateChanged(state) }),
     ]
@@ -106,31 +107,47 @@ class QuickSearch {
     }
     const { state } = this.#ctx.session.snapshot
     const failure = failureOf(error)
-    this.#waiting = failure.code === 'INDEX_NOT_BUILT' && state.kind === 'indexing'
+    this.#waiting = failure.code === 'INDEX_NOT_BUILT' && this.#isComing(state)
     if (this.#waiting) {
       this.#stateChanged(state)
     } else {
-      this.#pick.items = [messageItem('No answer', friendly(failure))]
+      this.#pick.items = [messageItem('No answer', friendly(failure), remedyOf(failure.code))]
     }
   }
 
+  /** While there is no index, whoever asked is shown how it comes along, and answered as soon as it can be searched. */
   #stateChanged(state: IndexState): void {
-    if (this.#waiting && state.kind === 'indexing') {
-      this.#pick.busy = true
-      this.#pick.items = [messageItem('The first index is being built', stateLine(state, undefined))]
-    } else if (this.#waiting && state.kind === 'ready') {
+    if (!this.#waiting) {
+      return
+    }
+    const isBuilt = state.kind === 'indexing' && state.progress?.phase === 'embed'
+    if (state.kind === 'ready' || isBuilt) {
       this.#waiting = false
       this.#ask(this.#pick.value)
+      return
     }
+    const isComing = this.#isComing(state)
+    this.#pick.busy = isComing
+    const code = state.kind === 'paused' ? 'INDEX_PAUSED' : state.kind === 'failed' ? state.failure.code : 'INDEX_CLEARED'
+    const line = stateLine(state, undefined)
+    this.#pick.items = [isComing ? messageItem('The first index is being built', line) : messageItem('There is no index yet', line, remedyOf(code))]
+  }
+
+  /** Whether a state leads to an index by itself. */
+  #isComing({ kind }: IndexState): boolean {
+    return kind === 'opening' || kind === 'indexing' || kind === 'empty' && this.#ctx.config.settings['index.startOnOpen']
   }
 
   async #accept(): Promise<void> {
-    const hit = this.#pick.activeItems[0]?.hit
+    const { hit, action } = this.#pick.activeItems[0] ?? {}
     if (hit !== undefined) {
       this.#accepted = true
       this.#keep()
       this.#pick.hide()
       await this.#preview.accept(hit)
+    } else if (action !== undefined) {
+      this.#pick.hide()
+      await vscode.commands.executeCommand(action.command.id, ...action.command.args)
     }
   }
 
@@ -153,6 +170,15 @@ class QuickSearch {
     this.#pick.hide()
     const command = button === OPEN_ALL ? 'sextant.openResults' : button === COPY ? 'sextant.copyResults' : 'sextant.results.focus'
     await vscode.commands.executeCommand(command)
+  }
+
+  /** What fails, such as a file that is gone meanwhile, is said. */
+  #try(step: Promise<void>): void {
+    step.catch((error: unknown) => {
+      const failure = failureOf(error)
+      this.#ctx.log.warn(`search: ${failure.code}: ${failure.message}`)
+      void vscode.window.showErrorMessage(friendly(failure))
+    })
   }
 
   #keep(): void {

@@ -1,10 +1,9 @@
 /** What do tools tell an agent, and what may it ask? Pure. */
 
-import type { ChunkKind, Degradation, FileChunks, Hit, SearchOptions, SkippedPath } from '../engine'
+import type { ChunkKind, Degradation, FileChunks, Hit, RootOverview, SearchOptions } from '../engine'
 import { fenced, place, type ShownPath } from '../hit-text'
 import type { Snapshot } from '../session'
 import { bytes, count, modelName, stateLine } from '../status-text'
-import { bySkipReason } from '../skipped-page'
 import { fitPieces, type CountTokens } from '../chat/budget'
 
 const KINDS: readonly string[] = ['function', 'class', 'component', 'hook', 'type', 'export', 'section', 'full-file', 'block'] satisfies readonly ChunkKind[]
@@ -63,34 +62,79 @@ export async function hitsText(hits: readonly Hit[], degraded: readonly Degradat
 
 const notes = (degraded: readonly Degradation[]): string[] => degraded.map(({ code, message }) => `Note (${code}): ${message}`)
 
-/** The lines of the chunks that `startLine` to `endLine` touch, and the context around them, within the file. */
-export function linesWanted({ startLine, endLine, contextLines }: LinesInput, { chunks }: FileChunks, fileLines: number): { first: number, last: number, names: readonly string[] } {
+/** The chunk that holds a line, else the one that is least far away. */
+export function nearest(chunks: FileChunks['chunks'], line: number): FileChunks['chunks'][number] | undefined {
+  const distance = ({ startLine, endLine }: FileChunks['chunks'][number]): number => Math.max(startLine - line, line - endLine, 0)
+  return chunks.reduce<FileChunks['chunks'][number] | undefined>((best, chunk) => best === undefined || distance(chunk) < distance(best) ? chunk : best, undefined)
+}
+
+/**
+ * The wanted lines, the chunks that they touch and the context around them, as far as there is room: the context goes
+ * first, then the rest of the chunks, then the last of the wanted lines.
+ */
+export async function linesText(
+  { startLine, endLine, contextLines }: LinesInput, { chunks, language }: FileChunks, lines: readonly string[], shown: string, budgetTokens: number, countTokens: CountTokens,
+): Promise<string> {
   const touched = chunks.filter((chunk) => chunk.startLine <= endLine && chunk.endLine >= startLine)
-  const first = Math.min(startLine, ...touched.map((chunk) => chunk.startLine)) - contextLines
-  const last = Math.max(endLine, ...touched.map((chunk) => chunk.endLine)) + contextLines
-  return { first: Math.max(1, first), last: Math.min(fileLines, last), names: touched.flatMap(({ kind, name }) => name === null ? [] : [`${kind} ${name}`]) }
+  const most = Math.max(startLine, Math.min(lines.length, endLine))
+  const names = touched.flatMap(({ kind, name }) => name === null ? [] : [`${kind} ${name}`])
+  const text = (first: number, last: number): string =>
+    `${shown}:${first}-${last}${names.length > 0 ? ` (${names.join(', ')})` : ''}\n${fenced(language, numbered(lines.slice(first - 1, last), first))}\n`
+  const widest = {
+    above: startLine - Math.max(1, Math.min(startLine, ...touched.map((chunk) => chunk.startLine)) - contextLines),
+    below: Math.min(lines.length, Math.max(most, ...touched.map((chunk) => chunk.endLine)) + contextLines) - most,
+  }
+  const around = (share: number): string => text(startLine - Math.round(widest.above * share), most + Math.round(widest.below * share))
+  const fits = async (candidate: string): Promise<boolean> => await countTokens(candidate) <= budgetTokens
+  if (await fits(around(0))) {
+    const steps = Math.max(1, widest.above, widest.below)
+    return around(await largest(steps, (step) => fits(around(step / steps))) / steps)
+  }
+  const wanted = most - startLine
+  return text(startLine, startLine + await largest(wanted, (n) => fits(text(startLine, startLine + n))))
+}
+
+/** The largest whole number up to `most` that holds, where all below one that holds do; 0 if none. */
+async function largest(most: number, holds: (n: number) => Promise<boolean>): Promise<number> {
+  let good = 0
+  let bad = most + 1
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1
+    if (await holds(middle)) {
+      good = middle
+    } else {
+      bad = middle
+    }
+  }
+  return good
 }
 
 /** Lines with their numbers. */
-export function numbered(lines: readonly string[], first: number): string {
+function numbered(lines: readonly string[], first: number): string {
   const width = String(first + lines.length - 1).length
   return lines.map((line, place) => `${String(first + place).padStart(width)} | ${line}`).join('\n')
 }
 
-export function statusReport({ state, status, report, updatedAt }: Snapshot, skipped: readonly SkippedPath[], folderNames: readonly string[]): string {
+export function statusReport({ state, status, report, updatedAt, trouble }: Snapshot, overview: readonly RootOverview[], folderName: (root: string) => string): string {
   return [
     `State: ${stateLine(state, status)}`,
     ...(status === undefined ? [] : [
-      `Folders: ${folderNames.join(', ')}`,
       `Files: ${status.files}; chunks: ${status.chunks}; waiting to be updated: ${status.pendingFiles}`,
       `Model: ${modelName(status)}; database: ${bytes(status.databaseBytes)}`,
       ...(report !== undefined && report.textsPending > 0 ? [`Waiting for a vector: ${count(report.textsPending, 'text')}, found by words until then`] : []),
     ]),
+    ...overview.flatMap(({ root, files, languages, skipped }) => [
+      `Folder ${folderName(root)}: ${count(files, 'file')}${languages.length > 0 ? ` (${languages.slice(0, MOST_LISTED).map(({ language, files: n }) => `${language} ${n}`).join(', ')})` : ''}`,
+      ...skipped.slice(0, MOST_LISTED).map(({ reason, paths }) => `  left out: ${count(paths, 'path')} (${reason})`),
+    ]),
     `Last update: ${updatedAt?.toISOString() ?? 'before this window'}`,
-    ...bySkipReason(skipped).slice(0, 12).map(({ reason, paths }) => `Left out: ${count(paths.length, 'path')} (${reason})`),
+    ...trouble.map((message) => `Note: ${message}`),
     ...notes([...report?.degraded ?? [], ...status?.degraded ?? []]),
   ].join('\n')
 }
+
+/** Languages and reasons of a folder that are worth an agent's tokens. */
+const MOST_LISTED = 12
 
 const at = (input: object, name: string): unknown => (input as Readonly<Record<string, unknown>>)[name]
 

@@ -1,13 +1,13 @@
 /** What agents can do: search, read with context, find related code, ask how the index stands. */
 
 import * as vscode from 'vscode'
-import { estimateTokens, cutToFit, type CountTokens } from '../chat/budget'
+import { estimateTokens, type CountTokens } from '../chat/budget'
+import { asGlob } from '../chat/scope'
 import { signalOf, type Ctx } from '../ctx'
 import { failureOf, friendly } from '../failure'
-import { fenced } from '../hit-text'
 import { folderOf, indexableFolders, placeOf, resolvePath, shownPath } from '../places'
 import type { Settings } from '../settings'
-import { hitsText, linesInput, linesWanted, numbered, searchInput, statusReport } from './tool-text'
+import { hitsText, linesInput, linesText, nearest, searchInput, statusReport } from './tool-text'
 
 interface Call {
   readonly input: object
@@ -45,7 +45,7 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
   },
   sextant_related: {
     title: 'Find related code?',
-    message: (input) => `Find code related to ${field(input, 'path')}, line ${field(input, 'line')}.`,
+    message: (input, settings) => `Find code related to ${field(input, 'path')}, line ${field(input, 'line')}. ${whatLeaves(settings)}`,
     call: relatedTool,
   },
   sextant_status: {
@@ -79,7 +79,7 @@ export function registerTools(ctx: Ctx): vscode.Disposable {
 
 async function searchTool({ session }: Ctx, { input, signal, budgetTokens, countTokens }: Call): Promise<string> {
   const wanted = searchInput(input)
-  const { hits, degraded } = await session.search({ ...wanted, ...(wanted.paths && { paths: wanted.paths.map(withoutFolderName) }) }, signal)
+  const { hits, degraded } = await session.search({ ...wanted, ...(wanted.paths && { paths: wanted.paths.flatMap(globsOf) }) }, signal)
   return hitsText(hits, degraded, shownPath, budgetTokens, countTokens)
 }
 
@@ -89,18 +89,19 @@ async function readTool({ session }: Ctx, { input, budgetTokens, countTokens }: 
   // The engine refuses what is not part of the index, such as files that hold secrets.
   const chunks = await (await session.engine()).chunks(uri.fsPath)
   const lines = (await vscode.workspace.openTextDocument(uri)).getText().split(/\r?\n/)
-  const { first, last, names } = linesWanted(wanted, chunks, lines.length)
+  if (wanted.startLine > lines.length) {
+    throw new Error(`${wanted.path} has ${lines.length} lines, so there is no line ${wanted.startLine}`)
+  }
   const shown = placeOf(uri)
-  const head = `${shown === undefined ? wanted.path : shownPath(shown)}:${first}-${last}${names.length > 0 ? ` (${names.join(', ')})` : ''}`
-  const code = await cutToFit(numbered(lines.slice(first - 1, last), first), budgetTokens - 60, countTokens)
-  return `${head}\n${fenced(chunks.language, code)}\n`
+  const name = shown === undefined ? wanted.path : shownPath(shown)
+  return linesText(wanted, chunks, lines, name, budgetTokens - 60, countTokens)
 }
 
 async function relatedTool({ session }: Ctx, { input, signal, budgetTokens, countTokens }: Call): Promise<string> {
   const wanted = linesInput(input)
   const uri = await fileOf(wanted.path)
   const { chunks, path } = await (await session.engine()).chunks(uri.fsPath)
-  const chunk = chunks.find(({ startLine, endLine }) => startLine <= wanted.startLine && endLine >= wanted.startLine) ?? chunks[0]
+  const chunk = nearest(chunks, wanted.startLine)
   if (chunk === undefined) {
     throw new Error(`${wanted.path} holds no code to start from`)
   }
@@ -115,8 +116,10 @@ async function relatedTool({ session }: Ctx, { input, signal, budgetTokens, coun
 
 async function statusTool({ session }: Ctx): Promise<string> {
   await session.refresh()
-  const skipped = session.snapshot.status === undefined ? [] : await (await session.engine()).skipped()
-  return statusReport(session.snapshot, skipped, indexableFolders().map(({ name }) => name))
+  const { status } = session.snapshot
+  // Before the first index there is nothing to count.
+  const overview = status === undefined || status.state === 'empty' ? [] : await (await session.engine()).overview().catch(() => [])
+  return statusReport(session.snapshot, overview, (root) => folderOf(root)?.name ?? root)
 }
 
 async function fileOf(path: string): Promise<vscode.Uri> {
@@ -127,9 +130,16 @@ async function fileOf(path: string): Promise<vscode.Uri> {
   return uri
 }
 
-/** With several folders a shown path starts with the name of one; globs are relative to it. */
-function withoutFolderName(path: string): string {
+/**
+ * With several folders a shown path starts with the name of one, and means that one alone; it may as well be relative to
+ * each of them.
+ */
+function globsOf(path: string): string[] {
   const folders = indexableFolders()
-  const named = folders.length > 1 ? folders.find(({ name }) => path.startsWith(`${name}/`)) : undefined
-  return named === undefined ? path : path.slice(named.name.length + 1)
+  if (folders.length < 2) {
+    return [path]
+  }
+  const named = folders.filter(({ name }) => path === name || path.startsWith(`${name}/`))
+    .map(({ name, uri }) => `${asGlob(uri.fsPath)}${path.slice(name.length)}`)
+  return named.length > 0 ? named : [path]
 }

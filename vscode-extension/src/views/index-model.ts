@@ -1,9 +1,8 @@
 /** What does the Index view show? Pure. */
 
-import type { IndexedFile, SkippedPath } from '../engine'
+import type { RootOverview, SkippedReason } from '../engine'
 import type { Snapshot } from '../session'
-import { bySkipReason } from '../skipped-page'
-import { bytes, count, notesOf, number, stateLine } from '../status-text'
+import { bytes, count, notesOf, number, sinceText, stateLine } from '../status-text'
 
 export interface IndexNode {
   readonly id: string
@@ -17,17 +16,15 @@ export interface IndexNode {
 
 export interface IndexFacts {
   readonly snapshot: Snapshot
-  readonly files: readonly IndexedFile[]
-  readonly skipped: readonly SkippedPath[]
+  /** Empty before the first index. */
+  readonly overview: readonly RootOverview[]
   readonly folderName: (root: string) => string
+  readonly now: Date
 }
-
-/** More than these in one group are counted, not listed; the page of skipped files has them all. */
-const MOST_PATHS = 100
 
 const PENDING = 'The embedding service has not made these vectors yet. Until then these texts are found by words.'
 
-export function indexNodes({ snapshot, files, skipped, folderName }: IndexFacts): readonly IndexNode[] {
+export function indexNodes({ snapshot, overview, folderName, now }: IndexFacts): readonly IndexNode[] {
   const { state, status, report, updatedAt } = snapshot
   const pending = report?.textsPending ?? 0
   const stateNode = leaf('state', stateLine(state, status), { icon: state.kind === 'failed' ? 'error' : 'pulse' })
@@ -41,48 +38,49 @@ export function indexNodes({ snapshot, files, skipped, folderName }: IndexFacts)
     leaf('size', 'Size on disk', { description: bytes(status.databaseBytes), icon: 'database', tooltip: status.storage }),
     leaf('model', 'Model', { description: status.model, icon: 'circuit-board' }),
     ...(pending > 0 ? [leaf('pending', 'Waiting for a vector', { description: count(pending, 'text'), icon: 'watch', tooltip: PENDING })] : []),
-    leaf('updated', 'Last update', { description: updatedAt === undefined ? 'before this window' : updatedAt.toLocaleTimeString(), icon: 'history' }),
-    ...status.roots.map((root) => folderNode(root, folderName(root), files, skipped)),
+    leaf('updated', 'Last update', { description: updatedAt === undefined ? 'before this window' : sinceText(updatedAt, now), icon: 'history' }),
+    ...overview.map((folder) => folderNode(folder, folderName(folder.root))),
     ...notesOf(snapshot).map((note, place) => leaf(`note${place}`, note, { icon: 'warning', tooltip: note })),
   ]
 }
 
-function folderNode(root: string, name: string, allFiles: readonly IndexedFile[], allSkipped: readonly SkippedPath[]): IndexNode {
-  const files = allFiles.filter((file) => file.root === root)
-  const skipped = allSkipped.filter((path) => path.root === root)
-  const languages = new Map<string, number>()
-  files.forEach(({ language }) => languages.set(language, (languages.get(language) ?? 0) + 1))
-  const languageNodes = [...languages].sort(([, left], [, right]) => right - left)
-    .map(([language, n]) => leaf(`${root}\0language\0${language}`, language, { description: count(n, 'file'), icon: 'code' }))
+function folderNode({ root, files, languages, skipped }: RootOverview, name: string): IndexNode {
   return {
     id: `${root}\0`,
     label: name,
-    description: count(files.length, 'file'),
+    description: count(files, 'file'),
     icon: 'root-folder',
     tooltip: root,
     children: [
-      { id: `${root}\0languages`, label: 'Languages', description: String(languages.size), icon: 'symbol-namespace', children: languageNodes },
+      {
+        id: `${root}\0languages`,
+        label: 'Languages',
+        description: String(languages.length),
+        icon: 'symbol-namespace',
+        children: languages.map(({ language, files: n }) => leaf(`${root}\0language\0${language}`, language, { description: count(n, 'file'), icon: 'code' })),
+      },
       {
         id: `${root}\0skipped`,
         label: 'Skipped',
-        description: count(skipped.length, 'path'),
+        description: count(skipped.reduce((sum, { paths }) => sum + paths, 0), 'path'),
         icon: 'eye-closed',
-        children: bySkipReason(skipped).map(({ reason, paths }) => reasonNode(root, reason, paths)),
+        children: skipped.map((group) => reasonNode(root, group)),
       },
     ],
   }
 }
 
-function reasonNode(root: string, reason: string, paths: readonly SkippedPath[]): IndexNode {
+/** The page of skipped files has those that are only counted here. */
+function reasonNode(root: string, { reason, paths, firstPaths }: SkippedReason): IndexNode {
   const id = `${root}\0skipped\0${reason}`
-  const more = paths.length - MOST_PATHS
+  const more = paths - firstPaths.length
   return {
     id,
     label: reason,
-    description: String(paths.length),
+    description: number(paths),
     tooltip: reason,
     children: [
-      ...paths.slice(0, MOST_PATHS).map(({ path }) => leaf(`${id}\0${path}`, path, { icon: 'file' })),
+      ...firstPaths.map((path) => leaf(`${id}\0${path}`, path, { icon: 'file' })),
       ...(more > 0 ? [leaf(`${id}\0more`, `${count(more, 'more path')}…`, { command: 'sextant.showSkippedFiles' })] : []),
     ],
   }

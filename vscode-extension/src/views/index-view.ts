@@ -2,13 +2,15 @@
 
 import * as vscode from 'vscode'
 import type { Ctx } from '../ctx'
-import type { IndexedFile, SkippedPath } from '../engine'
+import type { RootOverview } from '../engine'
 import { failureOf } from '../failure'
 import { folderOf } from '../places'
 import { indexNodes, type IndexNode } from './index-model'
 
-/** The lists of files are read again at most this often, and only while somebody looks. */
+/** It is all counted again at most this often, and only while somebody looks. */
 const REFRESH_MS = 400
+/** How long ago the last update was changes by itself. */
+const MINUTE_MS = 60_000
 
 export class IndexView implements vscode.TreeDataProvider<IndexNode>, vscode.Disposable {
   readonly #ctx: Ctx
@@ -17,6 +19,7 @@ export class IndexView implements vscode.TreeDataProvider<IndexNode>, vscode.Dis
   readonly onDidChangeTreeData = this.#changed.event
   readonly #view = vscode.window.createTreeView('sextant.index', { treeDataProvider: this })
   readonly #subscriptions: readonly { dispose(): unknown }[]
+  readonly #minutes = setInterval(() => { this.#soon() }, MINUTE_MS).unref()
   #timer: NodeJS.Timeout | undefined
 
   constructor(ctx: Ctx) {
@@ -35,12 +38,11 @@ export class IndexView implements vscode.TreeDataProvider<IndexNode>, vscode.Dis
       return [...node.children]
     }
     const { session } = this.#ctx
-    const { files, skipped } = await this.#lists()
     return [...indexNodes({
       snapshot: session.snapshot,
-      files,
-      skipped,
+      overview: await this.#overview(),
       folderName: (root) => folderOf(root)?.name ?? root,
+      now: new Date(),
     })]
   }
 
@@ -64,22 +66,21 @@ export class IndexView implements vscode.TreeDataProvider<IndexNode>, vscode.Dis
 
   dispose(): void {
     clearTimeout(this.#timer)
+    clearInterval(this.#minutes)
     this.#subscriptions.forEach((subscription) => { subscription.dispose() })
   }
 
-  async #lists(): Promise<{ files: readonly IndexedFile[], skipped: readonly SkippedPath[] }> {
+  async #overview(): Promise<readonly RootOverview[]> {
     const { session, log } = this.#ctx
     if (session.snapshot.status === undefined) {
-      return { files: [], skipped: [] }
+      return []
     }
     try {
-      const engine = await session.engine()
-      const [files, skipped] = await Promise.all([engine.files(), engine.skipped()])
-      return { files, skipped }
+      return await (await session.engine()).overview()
     } catch (error) {
-      // Before the first index there are no lists; the state says what is going on.
+      // Before the first index there is nothing to count; the state says what is going on.
       log.debug(`the Index view: ${failureOf(error).message}`)
-      return { files: [], skipped: [] }
+      return []
     }
   }
 

@@ -3,7 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as vscode from 'vscode'
-import { activated, ready, until, withSetting } from './host'
+import { activated, folder, ready, until, withSetting } from './host'
+
+async function call(name: string, input: object): Promise<string> {
+  const { content } = await vscode.lm.invokeTool(name, { input, toolInvocationToken: undefined })
+  return content.map((part) => part instanceof vscode.LanguageModelTextPart ? part.value : '').join('')
+}
 
 suite('several folders', () => {
   test('all are searched, and hits say where they are', async () => {
@@ -19,13 +24,41 @@ suite('several folders', () => {
 
   test('tools show and understand paths with the name of the folder', async () => {
     await ready()
-    const call = async (name: string, input: object): Promise<string> => {
-      const { content } = await vscode.lm.invokeTool(name, { input, toolInvocationToken: undefined })
-      return content.map((part) => part instanceof vscode.LanguageModelTextPart ? part.value : '').join('')
-    }
     assert.match(await call('sextant_search', { query: 'mail the invoice' }), /^backend\/jobs\/mailer\.py:/)
     assert.match(await call('sextant_search', { query: 'mail the invoice', paths: ['backend/jobs'] }), /^backend\/jobs\/mailer\.py:/)
     assert.match(await call('sextant_read', { path: 'backend/jobs/mailer.py', startLine: 11 }), /send_invoice/)
+  })
+
+  test('a file that is attached, and a folder that is named, are of their own folder alone', async () => {
+    const { chat, session } = await ready()
+    const twin = vscode.Uri.joinPath(folder(1), 'src/net/retry.ts')
+    await vscode.workspace.fs.writeFile(twin, new TextEncoder().encode('export function sendWithRetry(): string { return "the twin in backend" }\n'))
+    await until('it is indexed', async () => (await session.search({ query: 'the twin in backend', sync: true })).hits[0]?.root.endsWith('backend'))
+    const found: vscode.Location[] = []
+    const stream = { markdown: () => undefined, progress: () => undefined, anchor: () => undefined, reference: (location: vscode.Location) => { found.push(location) } }
+    const request = { prompt: 'how is it sent again?', references: [{ id: 'vscode.file', value: twin }], toolReferences: [], model: undefined }
+    await chat(request as unknown as vscode.ChatRequest, { history: [] }, stream as unknown as vscode.ChatResponseStream, new vscode.CancellationTokenSource().token)
+    assert.deepEqual([...new Set(found.map(({ uri }) => uri.toString()))], [twin.toString()])
+
+    const places = async (paths: readonly string[]): Promise<Set<string>> => {
+      const text = await call('sextant_search', { query: 'send a request', paths, limit: 50 })
+      return new Set([...text.matchAll(/^(\w+)\/\S+:\d+/gm)].map(([, name = '']) => name))
+    }
+    assert.deepEqual(await places(['backend']), new Set(['backend']))
+    assert.deepEqual(await places(['shop/src']), new Set(['shop']))
+    assert.deepEqual(await places(['src/net']), new Set(['shop', 'backend']))
+    await vscode.workspace.fs.delete(vscode.Uri.joinPath(folder(1), 'src'), { recursive: true })
+  })
+
+  test('a folder that is not there is told, and the others are searched', async () => {
+    const { session, index } = await ready()
+    assert.ok(vscode.workspace.updateWorkspaceFolders(2, 0, { uri: vscode.Uri.file(join(tmpdir(), 'sextant-never-there')), name: 'lost' }))
+    await until('it is told', () => session.snapshot.trouble.some((message) => message.includes('sextant-never-there')))
+    await ready()
+    assert.ok((await index.getChildren()).some(({ label, icon }) => icon === 'warning' && label.includes('sextant-never-there')))
+    assert.equal((await session.search({ query: 'retry a failed request', sync: true })).hits[0]?.path, 'src/net/retry.ts')
+    assert.ok(vscode.workspace.updateWorkspaceFolders(2, 1))
+    await until('all is well', () => session.snapshot.trouble.length === 0)
   })
 
   test('the Index view lists each folder', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import * as vscode from 'vscode'
-import { file, fakeModels, ready, until, withSetting, type FakeModels } from './host'
+import { file, fakeModels, ready, remove, until, withSetting, write, type FakeModels } from './host'
 import type { Insides } from '../../src/extension'
 
 /** What the participant wrote, part by part. */
@@ -10,9 +10,16 @@ class Recorder {
   readonly references: vscode.Location[] = []
   readonly anchors: { readonly location: vscode.Location, readonly title: string | undefined }[] = []
   readonly buttons: string[] = []
+  /** As the editor closes the stream of an answer that was stopped. */
+  isClosed = (): boolean => false
 
   readonly stream = {
-    markdown: (value: string) => { this.text += value },
+    markdown: (value: string) => {
+      if (this.isClosed()) {
+        throw new Error('Response stream has been closed')
+      }
+      this.text += value
+    },
     progress: (value: string) => { this.progresses.push(value) },
     reference: (value: vscode.Location) => { this.references.push(value) },
     anchor: (location: vscode.Location, title?: string) => {
@@ -46,9 +53,11 @@ suite('@workspace', () => {
     readonly references?: readonly vscode.ChatPromptReference[]
     readonly history?: vscode.ChatContext['history']
     readonly token?: vscode.CancellationToken
+    readonly closesWhenStopped?: boolean
+    readonly recorder?: Recorder
   }
-  const ask = async ({ prompt, command, references = [], history = [], token, ...rest }: Request): Promise<Recorder & { result: vscode.ChatResult }> => {
-    const recorder = new Recorder()
+  const ask = async ({ prompt, command, references = [], history = [], token, closesWhenStopped = false, recorder = new Recorder(), ...rest }: Request): Promise<Recorder & { result: vscode.ChatResult }> => {
+    recorder.isClosed = () => closesWhenStopped && token?.isCancellationRequested === true
     const model = 'model' in rest ? rest.model : models.large
     const request = { prompt, command, references, toolReferences: [], model } as unknown as vscode.ChatRequest
     const result = await insides.chat(request, { history }, recorder.stream, token ?? new vscode.CancellationTokenSource().token)
@@ -100,7 +109,7 @@ suite('@workspace', () => {
 
   for (const [what, error, sentence] of [
     ['a refusal', () => vscode.LanguageModelError.Blocked('not allowed to say'), /^The model gave no answer \(not allowed to say\)\. These are/],
-    ['missing permission', () => vscode.LanguageModelError.NoPermissions('you said no'), /^The model gave no answer|^The model could not be asked/],
+    ['missing permission', () => vscode.LanguageModelError.NoPermissions('you said no'), /^The model gave no answer \(/],
     ['a used up quota', () => new Error('You have exceeded your premium request quota'), /^The model's quota is used up/],
     ['a broken connection', () => new Error('socket hang up'), /^The model could not be asked \(.*socket hang up/],
   ] as const) {
@@ -117,19 +126,45 @@ suite('@workspace', () => {
     assert.match((await ask({ prompt: SESSION_LOST })).text, /^The model said nothing\. These are/)
   })
 
-  test('when it is stopped, what was found is shown', async () => {
+  /** Somebody presses Stop while the model answers. */
+  const stopped = async (closesWhenStopped: boolean): ReturnType<typeof ask> => {
     const source = new vscode.CancellationTokenSource()
+    const recorder = new Recorder()
     models.answer = async function* ({ prompt, token }) {
       if (prompt.includes('Excerpts')) {
         yield 'It begins'
+        await until('the beginning is seen', () => recorder.text !== '')
         source.cancel()
         await until('the model is told to stop', () => token.isCancellationRequested)
         throw new vscode.CancellationError()
       }
       yield* answer({ model: '', prompt, token })
     }
-    const { text } = await ask({ prompt: SESSION_LOST, token: source.token })
-    assert.match(text, /The answer was stopped\. These are the \d+ places/)
+    return ask({ prompt: SESSION_LOST, token: source.token, closesWhenStopped, recorder })
+  }
+
+  test('when it is stopped, what was found is shown', async () => {
+    assert.match((await stopped(false)).text, /^It begins\n\nThe answer was stopped\. These are the \d+ places/)
+  })
+
+  test('when it is stopped and the editor takes no more, the references stay', async () => {
+    const { references, result } = await stopped(true)
+    assert.ok(references.some(({ uri }) => uri.path.endsWith('/src/auth/session.ts')))
+    assert.deepEqual(result, {})
+  })
+
+  test('an answer that breaks off stands by itself, and the hits follow', async () => {
+    const recorder = new Recorder()
+    models.answer = async function* ({ prompt, token }) {
+      if (prompt.includes('Excerpts')) {
+        yield 'It begins\n```ts\nconst a'
+        await until('the beginning is seen', () => recorder.text !== '')
+        throw new Error('socket hang up')
+      }
+      yield* answer({ model: '', prompt, token })
+    }
+    const { text } = await ask({ prompt: SESSION_LOST, recorder })
+    assert.match(text, /^It begins\n```ts\nconst a\n```\n\nThe answer broke off \(.*socket hang up.*\)\. These are the \d+ places/)
   })
 
   test('when it is stopped before the search, nothing is said', async () => {
@@ -154,8 +189,24 @@ suite('@workspace', () => {
     const selection = new vscode.Location(file('src/net/retry.ts'), new vscode.Range(8, 0, 20, 1))
     const { references } = await ask({ prompt: '', command: 'related', references: [{ id: 'selection', value: selection }] })
     assert.ok(references.length > 0)
-    assert.ok(references.every(({ uri }) => !uri.path.endsWith('/src/net/retry.ts')))
+    assert.ok(references.every(({ uri, range }) => !uri.path.endsWith('/src/net/retry.ts') || range.intersection(selection.range) === undefined))
     assert.match(prompts('fake-large')[0] ?? '', /how it is related[\s\S]*Attached by the user:[\s\S]*sendWithRetry/)
+  })
+
+  test('/related finds more than the file itself, however much of it is like what is attached', async () => {
+    const functions = Array.from({ length: 40 }, (_, n) => `/** Sends a request again, way ${n}. */\nexport function sendWithRetry${n}(attempts: number): number {\n  return attempts + ${n}\n}\n`)
+    await write('src/ways.ts', functions.join('\n'))
+    await until('it is indexed', async () => (await insides.session.search({ query: 'sendWithRetry39', sync: true })).hits[0]?.path === 'src/ways.ts')
+    const around = async (value: vscode.Uri | vscode.Location): Promise<string[]> => {
+      const { references } = await ask({ prompt: '', command: 'related', references: [{ id: 'code', value }], model: undefined })
+      return references.map(({ uri, range }) => `${uri.path.replace(/.*\/shop\//, '')}:${range.start.line}`)
+    }
+    const ofFile = await around(file('src/ways.ts'))
+    assert.ok(ofFile.some((place) => place.startsWith('src/net/retry.ts')), ofFile.join())
+    assert.ok(ofFile.every((place) => !place.startsWith('src/ways.ts')), ofFile.join())
+    const ofOne = await around(new vscode.Location(file('src/ways.ts'), new vscode.Range(0, 0, 3, 1)))
+    assert.ok(ofOne.some((place) => place.startsWith('src/ways.ts')) && !ofOne.includes('src/ways.ts:0'), ofOne.join())
+    await remove('src/ways.ts')
   })
 
   test('#file and a selection narrow the search, what the editor attaches by itself does not', async () => {
@@ -220,8 +271,8 @@ suite('@workspace', () => {
 
   test('a cleared index is said, with a button that helps', async () => {
     await insides.session.clear()
-    const { text, buttons } = await ask({ prompt: SESSION_LOST })
-    assert.match(text, /The index was cleared/)
+    const { result, buttons } = await ask({ prompt: SESSION_LOST })
+    assert.match(result.errorDetails?.message ?? '', /The index was cleared/)
     assert.deepEqual(buttons, ['sextant.indexWorkspace'])
     await insides.session.index()
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as vscode from 'vscode'
 import type { Ctx } from '../../src/ctx'
-import { ready, until } from './host'
+import { extension, ready, until } from './host'
 
 const run = async (command: string): Promise<unknown> => vscode.commands.executeCommand(command)
 const activePath = (): string | undefined => vscode.window.activeTextEditor?.document.uri.path
@@ -69,5 +69,14 @@ suite('search as you type', () => {
     const { hits } = await ctx.session.search({ query: 'evict the oldest entry' })
     await vscode.commands.executeCommand('sextant.openHit', hits[0])
     assert.equal(vscode.window.activeTextEditor?.selection.start.line, hits[0]!.startLine - 1)
+  })
+
+  test('its key is none that the editor has for something else', async () => {
+    const { contributes } = extension().packageJSON as { contributes: { keybindings: readonly { command: string, key: string }[] } }
+    const document = await vscode.workspace.openTextDocument(vscode.Uri.parse('vscode://defaultsettings/keybindings.json'))
+    for (const { command, key } of contributes.keybindings) {
+      const bound = [...document.getText().matchAll(/"key": "([^"]+)",\s+"command": "([^"]+)"/g)].filter(([, other]) => other === key || other?.startsWith(`${key} `))
+      assert.deepEqual(bound.map(([, , other]) => other), [command])
+    }
   })
 })

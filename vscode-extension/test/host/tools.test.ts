@@ -72,7 +72,7 @@ suite('tools', () => {
   test('status says how the index stands and what was left out', async () => {
     const text = await call('status', {})
     assert.match(text, /^State: Ready: [78] files/)
-    assert.match(text, /Left out: 1 path \(may hold secrets/)
+    assert.match(text, /left out: 1 path \(may hold secrets/)
   })
 
   test('a call without a question says what is missing', async () => {

@@ -25,6 +25,7 @@ suite('a message in its conversation', () => {
     assert.deepEqual(keywordsByRule('and where is it tested?', 'how is a request retried?'), ['how is a request retried?'])
     assert.deepEqual(keywordsByRule('parse the configuration file', 'how is a request retried?'), [])
     assert.deepEqual(keywordsByRule('and where is it tested?', undefined), [])
+    assert.deepEqual(keywordsByRule('where is the cache evicted?', 'how is a request retried?'), [])
   })
 })
 
@@ -37,6 +38,13 @@ suite('token budget', () => {
   test('a first piece that is too long is cut at a line', async () => {
     assert.deepEqual(await fitPieces(['a b\nc d\ne f', 'g'], 4, words), { kept: ['a b\nc d\n'], omitted: 1, tokens: 4 })
     assert.deepEqual(await fitPieces(['a b c'], 0, words), { kept: [], omitted: 1, tokens: 0 })
+  })
+
+  test('a fence that was cut is closed', async () => {
+    const { kept } = await fitPieces(['a.ts:1\n```typescript\none\ntwo\nthree\nfour\nfive\n```\n'], 7, words)
+    assert.deepEqual(kept, ['a.ts:1\n```typescript\none\n```\n'])
+    const { kept: [longer] } = await fitPieces([`a.md:1\n\`\`\`\`markdown\n\`\`\`\n${'word\n'.repeat(20)}\`\`\`\n\`\`\`\`\n`], 12, words)
+    assert.match(longer ?? '', /word\n````\n$/)
   })
 
   test('a cut never splits a character', async () => {

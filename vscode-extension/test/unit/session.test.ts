@@ -112,6 +112,68 @@ suite('session', () => {
     }
   })
 
+  test('a folder that is not there is told, and the others are searched', async () => {
+    await session.apply({ roots: [one()], missing: [join(place, 'gone')], settings: settings() })
+    await reach('ready')
+    assert.deepEqual(await paths('alphaCounter'), ['alpha.ts'])
+    assert.match(session.snapshot.trouble.join(), /The folder .*gone is not there/)
+    await session.apply({ roots: [one()], settings: settings() })
+    assert.deepEqual(session.snapshot.trouble, [])
+  })
+
+  test('if none of the folders is there, that is a failure', async () => {
+    await session.apply({ roots: [], missing: [join(place, 'gone')], settings: settings() })
+    assert.deepEqual(session.snapshot.state.kind === 'failed' && session.snapshot.state.failure.code, 'ROOT_NOT_FOUND')
+  })
+
+  test('folders that the engine refuses leave it as it is, and the next change tries again', async () => {
+    await session.apply({ roots: [one()], settings: settings() })
+    await reach('ready')
+    await session.apply({ roots: [one(), join(place, 'gone')], settings: settings() })
+    assert.match(session.snapshot.trouble.join(), /^The new folders are not in use: .*gone/)
+    assert.deepEqual(await paths('alphaCounter'), ['alpha.ts'])
+    mkdirSync(join(place, 'gone'))
+    await session.apply({ roots: [one(), join(place, 'gone')], settings: settings() })
+    assert.deepEqual([session.snapshot.trouble, session.snapshot.status?.roots.length], [[], 2])
+  })
+
+  test('what could not be opened is tried again when an index is asked for', async () => {
+    const gone = join(place, 'gone')
+    await session.apply({ roots: [gone], settings: settings() })
+    assert.equal(session.snapshot.state.kind, 'failed')
+    await assert.rejects(session.index(), { code: 'ROOT_NOT_FOUND' })
+    mkdirSync(gone)
+    writeFileSync(join(gone, 'back.ts'), 'export const isBack = 1\n')
+    assert.equal((await session.index()).files, 1)
+    await reach('ready')
+    assert.deepEqual(await paths('isBack'), ['back.ts'])
+  })
+
+  test('who does not want an answer any more is let go while the index opens', async () => {
+    const controller = new AbortController()
+    session.expect(new Promise(() => undefined))
+    const asked = session.search({ query: 'alpha' }, controller.signal)
+    controller.abort()
+    await assert.rejects(asked, { code: 'CANCELLED' })
+    await assert.rejects(session.search({ query: 'alpha' }, controller.signal), { code: 'CANCELLED' })
+  })
+
+  test('a listener that fails does not harm the index, and is logged', async () => {
+    let told = 0
+    session.onChange(() => { throw new Error('the stream was closed') })
+    session.onChange(() => { told += 1 })
+    await session.apply({ roots: [one()], settings: settings() })
+    await reach('ready')
+    assert.ok(told > 0)
+    assert.ok(logged.includes('the stream was closed'))
+  })
+
+  test('nothing opens after the end', async () => {
+    await session.close()
+    await session.apply({ roots: [one()], settings: settings() })
+    await assert.rejects(session.engine(), { code: 'NO_FOLDER' })
+  })
+
   test('of many changes at once the last one wins', async () => {
     const applied = [one(), two(), one(), two()].map((root) => session.apply({ roots: [root], settings: settings() }))
     await Promise.all(applied)

@@ -46,7 +46,7 @@ suite('settings', () => {
     const { restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces
     for (const key of [
       'vectorDb.embeddingModel', 'embedding.baseUrl', 'embedding.model', 'embedding.allowLarge', 'embedding.proxy', 'embedding.noProxy', 'embedding.caFile', 'embedding.strictTls', 'index.storage',
-      'ignore.secrets',
+      'ignore.secrets', 'ignore.exclude',
     ]) {
       assert.ok(restrictedConfigurations.includes(`sextant.${key}`), key)
     }
@@ -93,6 +93,13 @@ suite('settings', () => {
     assert.equal(problems.length, 3)
   })
 
+  test('a path is absolute', () => {
+    const { settings, problems } = check({ 'index.storage': 'index/here', 'embedding.caFile': '~/ca.pem' })
+    assert.deepEqual([settings['index.storage'], settings['embedding.caFile'], problems.length], ['', '', 2])
+    assert.match(problems.join(), /expected an absolute path/)
+    assert.deepEqual(check({ 'index.storage': '/var/index ' }).settings['index.storage'], '/var/index')
+  })
+
   test('two weights of 0 are the defaults', () => {
     const { settings, problems } = check({ 'hybridSearch.vectorWeight': 0, 'hybridSearch.textWeight': 0 })
     assert.equal(settings['hybridSearch.vectorWeight'] + settings['hybridSearch.textWeight'], 1)
@@ -129,7 +136,9 @@ suite('settings of the core', () => {
     test(`${key} has the values and the default of the core`, () => {
       const row = known.get(key)
       assert.ok(row, 'the core knows it')
-      assert.deepEqual(read(row), RULES[key].kind === 'choice' ? { ...RULES[key], choices: RULES[key].choices.toSorted() } : RULES[key])
+      const rule: Rule = RULES[key].kind === 'choice' ? { ...RULES[key], choices: RULES[key].choices.toSorted() } : RULES[key]
+      // For the core a path is a text; here nobody knows relative to what it would be.
+      assert.deepEqual(read(row), rule.kind === 'path' ? { ...rule, kind: 'text' } : rule)
     })
   }
 
@@ -177,6 +186,7 @@ function inManifest(rule: Rule): { type: string, enum: readonly string[] | undef
     case 'decimal':
       return { type: 'number', ...none, minimum: rule.min, maximum: rule.max }
     case 'text':
+    case 'path':
       return { type: 'string', ...none }
     case 'list':
       return { type: 'array', ...none }

@@ -12,7 +12,7 @@ const STATUS: Status = {
   state: 'ready', roots: ['/home/ada/shop'], files: 1234, chunks: 1, pendingFiles: 0, model: 'embedded', storage: '/home/ada/.store',
   databaseBytes: 1, watching: true, lastError: null, degraded: [], progress: null,
 }
-const snapshot = (state: IndexState, status: Status | undefined = STATUS): Snapshot => ({ state, status, report: undefined, updatedAt: undefined })
+const snapshot = (state: IndexState, status: Status | undefined = STATUS): Snapshot => ({ state, status, report: undefined, updatedAt: undefined, trouble: [] })
 type Location = 'notification' | 'statusBar'
 const indexing = (filesDone: number, filesTotal: number, remainingMs: number | null = null, location: Location = 'notification'): Extract<IndexState, { kind: 'indexing' }> =>
   ({ kind: 'indexing', progress: { phase: 'index', filesDone, filesTotal, currentFile: null, remainingMs, location } })

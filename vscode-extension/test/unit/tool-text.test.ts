@@ -3,7 +3,7 @@ import type { FileChunks, Status } from '../../src/engine'
 import { firstLine, hitsPage, place, title } from '../../src/hit-text'
 import type { Snapshot } from '../../src/session'
 import { bySkipReason, skippedPage } from '../../src/skipped-page'
-import { hitsText, linesInput, linesWanted, numbered, searchInput, statusReport } from '../../src/tools/tool-text'
+import { hitsText, linesInput, linesText, nearest, searchInput, statusReport } from '../../src/tools/tool-text'
 import { indexNodes } from '../../src/views/index-model'
 import { hit } from './hits'
 
@@ -48,20 +48,39 @@ suite('tool results', () => {
     assert.match(await hitsText([], [{ code: 'INDEX_PAUSED', message: 'paused' }], shown, 100, words), /^Nothing matches[\s\S]*INDEX_PAUSED/)
   })
 
-  test('whole pieces and context, within the file', () => {
+  test('whole pieces and context, within the file', async () => {
     const chunks: FileChunks = { path: 'a.ts', language: 'typescript', chunks: [chunk(1, 9, 'one'), chunk(10, 20, 'two'), chunk(21, 30, null)] }
-    assert.deepEqual(linesWanted({ path: 'a.ts', startLine: 12, endLine: 12, contextLines: 3 }, chunks, 30), { first: 7, last: 23, names: ['function two'] })
-    assert.deepEqual(linesWanted({ path: 'a.ts', startLine: 12, endLine: 25, contextLines: 50 }, chunks, 30), { first: 1, last: 30, names: ['function two'] })
+    const lines = Array.from({ length: 30 }, (_, n) => `line${n + 1}`)
+    const read = async (startLine: number, endLine: number, contextLines: number, budget = 1000): Promise<string> =>
+      linesText({ path: 'a.ts', startLine, endLine, contextLines }, chunks, lines, 'src/a.ts', budget, words)
+    assert.match(await read(12, 12, 3), /^src\/a\.ts:7-23 \(function two\)\n```typescript\n {1,2}7 \| line7\n[\s\S]*\n23 \| line23\n```\n$/)
+    assert.match(await read(12, 25, 50), /^src\/a\.ts:1-30 /)
+    assert.match(await read(30, 90, 0), /^src\/a\.ts:21-30\n/)
   })
 
-  test('lines have numbers', () => {
-    assert.equal(numbered(['a', 'b'], 9), ' 9 | a\n10 | b')
+  test('where there is no room for the context, the wanted lines are shown, and the head says which', async () => {
+    const chunks: FileChunks = { path: 'a.ts', language: 'typescript', chunks: [chunk(400, 420, 'wanted')] }
+    const lines = Array.from({ length: 1000 }, (_, n) => `line${n + 1}`)
+    for (const budget of [10, 20, 60, 100, 500, 2000]) {
+      const text = await linesText({ path: 'a.ts', startLine: 405, endLine: 410, contextLines: 200 }, chunks, lines, 'a.ts', budget, words)
+      const [, first, last] = /^a\.ts:(\d+)-(\d+) /.exec(text) ?? []
+      assert.ok(Number(first) <= 405, text)
+      assert.ok(text.includes(`${first} | line${first}\n`) && text.includes(`${last} | line${last}\n`), text)
+      assert.ok(await words(text) <= Math.max(budget, 11), `${budget}: ${text}`)
+      assert.equal(Number(last) >= 410, budget >= 60, `${budget}: ${text}`)
+    }
+  })
+
+  test('a line outside of every chunk is nearest to one', () => {
+    const all = [chunk(5, 9, 'one'), chunk(20, 30, 'two')]
+    assert.deepEqual([1, 7, 12, 17, 40].map((line) => nearest(all, line)?.name), ['one', 'one', 'one', 'two', 'two'])
+    assert.equal(nearest([], 1), undefined)
   })
 
   test('the status says what was left out', () => {
-    const skipped = [{ root: '/shop', path: '.env', reason: 'may hold secrets' }]
-    const snapshot = { state: { kind: 'ready' }, status: undefined, report: undefined, updatedAt: undefined } as const
-    assert.match(statusReport(snapshot, skipped, ['shop']), /State: Ready[\s\S]*Left out: 1 path \(may hold secrets\)/)
+    const overview = [{ root: '/shop', files: 3, languages: [{ language: 'rust', files: 2 }, { language: 'go', files: 1 }], skipped: [{ reason: 'may hold secrets', paths: 1, firstPaths: ['.env'] }] }]
+    const snapshot = { state: { kind: 'ready' }, status: undefined, report: undefined, updatedAt: undefined, trouble: ['a folder is gone'] } as const
+    assert.match(statusReport(snapshot, overview, () => 'shop'), /State: Ready[\s\S]*Folder shop: 3 files \(rust 2, go 1\)\n {2}left out: 1 path \(may hold secrets\)[\s\S]*Note: a folder is gone/)
   })
 })
 
@@ -92,8 +111,10 @@ suite('skipped files', () => {
   test('a long list is cut in the view, and the rest counted', () => {
     const status = { state: 'ready', roots: ['/shop'], files: 0, chunks: 0, pendingFiles: 0, model: 'm', storage: '', databaseBytes: 0, watching: true, lastError: null, degraded: [], progress: null } as const
     const nodes = indexNodes({
-      snapshot: { state: { kind: 'ready' }, status: { ...status, roots: ['/shop'], degraded: [{ code: 'WATCH_LIMIT', message: 'too few watches' }] }, report: undefined, updatedAt: undefined },
-      files: [], skipped: Array.from({ length: 250 }, (_, n) => ({ root: '/shop', path: `${n}.png`, reason: 'image' })), folderName: () => 'shop',
+      snapshot: { state: { kind: 'ready' }, status: { ...status, roots: ['/shop'], degraded: [{ code: 'WATCH_LIMIT', message: 'too few watches' }] }, report: undefined, updatedAt: undefined, trouble: [] },
+      overview: [{ root: '/shop', files: 0, languages: [], skipped: [{ reason: 'image', paths: 250, firstPaths: Array.from({ length: 100 }, (_, n) => `${n}.png`) }] }],
+      folderName: () => 'shop',
+      now: new Date(),
     })
     const reason = nodes.find(({ label }) => label === 'shop')?.children[1]?.children[0]
     assert.equal(reason?.children.length, 101)
@@ -109,12 +130,14 @@ suite('the Index view', () => {
       roots: [], files: 1, chunks: 2, added: 1, changed: 0, removed: 0, unchanged: 0, embedded: 0, reused: 0, textsEmbedded: 0, textsReused: 0, textsPending: 2, skipped: [],
       tookMs: 1, degraded: [{ code: 'PROVIDER_UNREACHABLE', message: 'the provider cannot be reached' }],
     }
-    const snapshot: Snapshot = { state: { kind: 'ready' }, status, report, updatedAt: undefined }
-    const nodes = indexNodes({ snapshot, files: [], skipped: [], folderName: () => 'shop' })
+    const now = new Date()
+    const snapshot: Snapshot = { state: { kind: 'ready' }, status, report, updatedAt: new Date(now.getTime() - 7_300_000), trouble: [] }
+    const nodes = indexNodes({ snapshot, overview: [], folderName: () => 'shop', now })
     assert.equal(nodes.find(({ id }) => id === 'model')?.description, 'local/nomic')
     assert.equal(nodes.find(({ id }) => id === 'pending')?.description, '2 texts')
+    assert.equal(nodes.find(({ id }) => id === 'updated')?.description, '2 h ago')
     assert.equal(nodes.at(-1)?.label, 'the provider cannot be reached')
-    assert.match(statusReport(snapshot, [], ['shop']), /Waiting for a vector: 2 texts/)
-    assert.ok(!indexNodes({ snapshot: { ...snapshot, report: undefined }, files: [], skipped: [], folderName: () => 'shop' }).some(({ id }) => id === 'pending'))
+    assert.match(statusReport(snapshot, [], () => 'shop'), /Waiting for a vector: 2 texts/)
+    assert.ok(!indexNodes({ snapshot: { ...snapshot, report: undefined }, overview: [], folderName: () => 'shop', now }).some(({ id }) => id === 'pending'))
   })
 })
