@@ -8,7 +8,7 @@ import { clearResults, copyResults, openResults, searchAgain } from './commands/
 import { copyDiagnostics } from './commands/copy-diagnostics'
 import { indexWorkspace } from './commands/index-workspace'
 import { initIgnoreFile } from './commands/init-ignore-file'
-import { openHit } from './commands/open-hit'
+import { openHit, openHitToSide } from './commands/open-hit'
 import { pauseIndexing, resumeIndexing } from './commands/pause'
 import { setApiKey } from './commands/set-api-key'
 import { showActions } from './commands/show-actions'
@@ -34,6 +34,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'sextant.showActions': showActions,
   'sextant.askInChat': askInChat,
   'sextant.openHit': openHit,
+  'sextant.openHitToSide': openHitToSide,
   'sextant.searchAgain': searchAgain,
   'sextant.openResults': openResults,
   'sextant.copyResults': copyResults,

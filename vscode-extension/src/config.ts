@@ -34,13 +34,6 @@ export class Config implements vscode.Disposable {
     return this.#settings
   }
 
-  /** Writes a setting where the user wrote it before, else in the user's own settings. */
-  async update(key: SettingKey, value: unknown): Promise<void> {
-    const configuration = vscode.workspace.getConfiguration(SECTION)
-    const inWorkspace = configuration.inspect(key)?.workspaceValue !== undefined
-    await configuration.update(key, value, inWorkspace ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global)
-  }
-
   dispose(): void {
     this.#subscription.dispose()
     this.#changed.dispose()

@@ -9,7 +9,10 @@ export class Pages implements vscode.Disposable, vscode.TextDocumentContentProvi
   readonly #changed = new vscode.EventEmitter<vscode.Uri>()
   // Before the registration: VS Code listens to what is there at that moment.
   readonly onDidChange = this.#changed.event
-  readonly #registration = vscode.workspace.registerTextDocumentContentProvider(SCHEME, this)
+  readonly #subscriptions = vscode.Disposable.from(
+    vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
+    vscode.workspace.onDidCloseTextDocument(({ uri }) => { if (uri.scheme === SCHEME) { this.#texts.delete(uri.path) } }),
+  )
 
   provideTextDocumentContent(uri: vscode.Uri): string {
     return this.#texts.get(uri.path) ?? ''
@@ -24,7 +27,7 @@ export class Pages implements vscode.Disposable, vscode.TextDocumentContentProvi
   }
 
   dispose(): void {
-    this.#registration.dispose()
+    this.#subscriptions.dispose()
     this.#changed.dispose()
   }
 }

@@ -68,9 +68,18 @@ async function isFile(uri: vscode.Uri): Promise<boolean> {
   }
 }
 
+const realPaths = new Map<string, string>()
+
+/** Without links. Each is looked up once: hits ask for the same few folders again and again. */
 function realPath(path: string): string {
+  const known = realPaths.get(path)
+  if (known !== undefined) {
+    return known
+  }
   try {
-    return realpathSync.native(path)
+    const real = realpathSync.native(path)
+    realPaths.set(path, real)
+    return real
   } catch {
     return path
   }

@@ -102,7 +102,7 @@ export class Session {
     if (state.kind === 'failed') {
       throw new CodedError(state.failure.code, state.failure.message)
     }
-    throw new CodedError('NO_FOLDER', 'Open a folder first: Sextant searches the folders of this window.')
+    throw new CodedError('NO_FOLDER', 'Open a folder first: Sextant searches the folders of this window that are on this machine.')
   }
 
   /** Builds the index or brings it up to date; also after `clear`, and against the settings if they start none. */

@@ -8,7 +8,14 @@ export function statusBar({ config, session }: Ctx): vscode.Disposable {
   const item = vscode.window.createStatusBarItem('sextant.status', vscode.StatusBarAlignment.Right, 100)
   item.name = 'Sextant index'
   item.command = 'sextant.showActions'
+  let told: string | undefined
   const update = (): void => {
+    const { kind } = session.snapshot.state
+    if (kind !== told) {
+      told = kind
+      // For the conditions of the manifest.
+      void vscode.commands.executeCommand('setContext', 'sextant.state', kind)
+    }
     const text = statusText(session.snapshot, config.settings)
     item.text = text.bar
     item.tooltip = new vscode.MarkdownString(text.tooltip, true)

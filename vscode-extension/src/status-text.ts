@@ -10,8 +10,6 @@ export interface StatusText {
   readonly bar: string
   /** Markdown. */
   readonly tooltip: string
-  /** One line without icons. */
-  readonly line: string
   readonly level: 'normal' | 'warning' | 'error'
 }
 
@@ -20,7 +18,7 @@ export function statusText(snapshot: Snapshot, settings: Settings): StatusText {
   const line = stateLine(state, status)
   const notes = notesOf(snapshot)
   const tooltip = [`**Sextant** · ${line}`, ...notes.map((note) => `$(warning) ${note}`), 'Click for actions.'].join('\n\n')
-  return { bar: bar(state, settings), tooltip, line, level: state.kind === 'failed' ? 'error' : notes.length > 0 ? 'warning' : 'normal' }
+  return { bar: bar(state, settings), tooltip, level: state.kind === 'failed' ? 'error' : notes.length > 0 ? 'warning' : 'normal' }
 }
 
 function bar(state: IndexState, settings: Settings): string {

@@ -1,3 +1,4 @@
+import { ViewColumn } from 'vscode'
 import type { Place } from '../places'
 import { showPlace } from '../quick-search/preview'
 
@@ -5,6 +6,12 @@ import { showPlace } from '../quick-search/preview'
 export const openHit = () => async (hit?: unknown): Promise<void> => {
   if (isPlace(hit)) {
     await showPlace(hit, {})
+  }
+}
+
+export const openHitToSide = () => async (hit?: unknown): Promise<void> => {
+  if (isPlace(hit)) {
+    await showPlace(hit, { viewColumn: ViewColumn.Beside, preview: false })
   }
 }
 

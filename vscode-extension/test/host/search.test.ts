@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as vscode from 'vscode'
 import type { Ctx } from '../../src/ctx'
-import { extension, ready, until } from './host'
+import { extension, file, ready, until } from './host'
 
 const run = async (command: string): Promise<unknown> => vscode.commands.executeCommand(command)
 const activePath = (): string | undefined => vscode.window.activeTextEditor?.document.uri.path
@@ -69,6 +69,17 @@ suite('search as you type', () => {
     const { hits } = await ctx.session.search({ query: 'evict the oldest entry' })
     await vscode.commands.executeCommand('sextant.openHit', hits[0])
     assert.equal(vscode.window.activeTextEditor?.selection.start.line, hits[0]!.startLine - 1)
+    await vscode.commands.executeCommand('sextant.openHitToSide', hits[0])
+    assert.deepEqual(vscode.window.tabGroups.all.map(({ tabs }) => tabs.length), [1, 1])
+  })
+
+  test('leaving after a look at other files leaves none of them open', async () => {
+    await vscode.window.showTextDocument(file('docs/deploy.md'), { preview: false })
+    await vscode.commands.executeCommand('sextant.search', 'wait before sending a request again')
+    await until('a hit is shown', () => activePath()?.endsWith('/src/net/retry.ts'))
+    await run('workbench.action.closeQuickOpen')
+    await until('the document alone is open', () => vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs).map(({ label }) => label).join() === 'deploy.md')
+    assert.ok(activePath()?.endsWith('/docs/deploy.md'))
   })
 
   test('its key is none that the editor has for something else', async () => {
