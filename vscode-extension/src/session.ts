@@ -106,12 +106,12 @@ export class Session {
   }
 
   /** Builds the index or brings it up to date; also after `clear`, and against the settings if they start none. */
-  async index(signal?: AbortSignal): Promise<IndexReport> {
-    return this.#run((engine, call) => engine.sync(call), signal)
+  async index(): Promise<IndexReport> {
+    return this.#run((engine, call) => engine.sync(call))
   }
 
-  async resume(signal?: AbortSignal): Promise<IndexReport> {
-    return this.#run((engine, call) => engine.resume(call), signal)
+  async resume(): Promise<IndexReport> {
+    return this.#run((engine, call) => engine.resume(call))
   }
 
   async pause(): Promise<void> {
@@ -265,20 +265,17 @@ export class Session {
     }
   }
 
-  async #run(call: (engine: Engine, options: { signal?: AbortSignal, onProgress(progress: Progress): void }) => Promise<IndexReport>, signal?: AbortSignal): Promise<IndexReport> {
+  async #run(call: (engine: Engine, options: { onProgress(progress: Progress): void }) => Promise<IndexReport>): Promise<IndexReport> {
     const target = this.#applied
     if (this.#engine === undefined && target !== undefined && this.#snapshot.state.kind === 'failed') {
       // What stood in the way may be gone.
       await (this.#options.lookAgain ?? (() => this.apply(target)))()
     }
-    const engine = await unlessAborted(this.engine(), signal)
+    const engine = await this.engine()
     this.#asked = true
     this.#set({ state: { kind: 'indexing', progress: undefined } })
     try {
-      const report = await call(engine, {
-        ...(signal && { signal }),
-        onProgress: (progress) => { this.#onEvent(engine, { type: 'progress', progress }) },
-      })
+      const report = await call(engine, { onProgress: (progress) => { this.#onEvent(engine, { type: 'progress', progress }) } })
       this.#done(report)
       return report
     } finally {

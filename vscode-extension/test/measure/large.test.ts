@@ -33,6 +33,8 @@ suite('measure a large workspace', () => {
 
   test('the first index', async () => {
     const { session } = insides
+    // It follows the index, so it is there when the event loop is watched.
+    await vscode.commands.executeCommand('sextant.index.focus')
     const changes: { at: number, what: string }[] = []
     await profiled(process.env['SEXTANT_MEASURE_PROFILE'], async () => {
       const from = performance.now()
