@@ -61,6 +61,22 @@ suite('several folders', () => {
     await until('all is well', () => session.snapshot.trouble.length === 0)
   })
 
+  test('a folder that holds the storage of the window, as a home folder does, is indexed, and the storage is not', async () => {
+    const { session, context } = await ready()
+    assert.ok(context.storageUri)
+    const home = vscode.Uri.joinPath(context.storageUri, '..')
+    await vscode.workspace.fs.writeFile(vscode.Uri.joinPath(home, 'at-home.ts'), new TextEncoder().encode('export function waterThePlants(): number { return 1 }\n'))
+    assert.ok(vscode.workspace.updateWorkspaceFolders(2, 0, { uri: home, name: 'home' }))
+    await until('three folders', () => session.snapshot.status?.roots.length === 3)
+    await until('it is found', async () => (await session.search({ query: 'waterThePlants', sync: true })).hits[0]?.path === 'at-home.ts')
+    assert.deepEqual(session.snapshot.trouble, [])
+    assert.ok(!session.snapshot.status?.storage.startsWith(home.fsPath), session.snapshot.status?.storage)
+    assert.ok(vscode.workspace.updateWorkspaceFolders(2, 1))
+    await until('two folders', () => session.snapshot.status?.roots.length === 2)
+    assert.ok(session.snapshot.status?.storage.startsWith(context.storageUri.fsPath), session.snapshot.status?.storage)
+    await vscode.workspace.fs.delete(vscode.Uri.joinPath(home, 'at-home.ts'))
+  })
+
   test('the Index view lists each folder', async () => {
     const { index } = await ready()
     const nodes = await index.getChildren()
