@@ -13,4 +13,18 @@ suite('the Chat view', () => {
     const answering = models.requests.find(({ prompt }) => prompt.includes('Excerpts'))
     assert.match(answering?.prompt ?? '', /what if the network is down\?/)
   })
+  test('Ask @workspace writes the question into the chat, and the user sends it', async function () {
+    this.timeout(60_000)
+    await ready()
+    const models = await fakeModels()
+    await vscode.commands.executeCommand('workbench.action.chat.newChat')
+    models.requests.length = 0
+    await vscode.commands.executeCommand('sextant.askInChat', 'who waits twice as long')
+    // The user goes on writing: what is sent has both parts only if the first was not sent by itself.
+    await vscode.commands.executeCommand('type', { text: ' each time?' })
+    await until('it is answered once it is sent', async () => {
+      await vscode.commands.executeCommand('workbench.action.chat.submit')
+      return models.requests.some(({ prompt }) => prompt.includes('Excerpts') && prompt.includes('who waits twice as long each time?'))
+    }, 20_000)
+  })
 })

@@ -65,6 +65,22 @@ export async function withSetting(key: string, value: unknown, body: () => Promi
   }
 }
 
+/** What `object[name]` was called with while `body` ran; `instead` is called in its place. */
+export async function callsOf<K extends string, F extends (...args: never[]) => unknown>(object: Readonly<Record<K, F>>, name: K, instead: F, body: (calls: Parameters<F>[]) => Promise<void>): Promise<void> {
+  const calls: Parameters<F>[] = []
+  const original = object[name]
+  const recorder = (...args: Parameters<F>): unknown => {
+    calls.push(args)
+    return instead(...args)
+  }
+  Object.assign(object, { [name]: recorder })
+  try {
+    await body(calls)
+  } finally {
+    Object.assign(object, { [name]: original })
+  }
+}
+
 export interface FakeModels {
   readonly requests: { readonly model: string, readonly prompt: string, readonly options: Record<string, unknown> }[]
   answer: (request: { model: string, prompt: string, token: vscode.CancellationToken }) => AsyncIterable<string>

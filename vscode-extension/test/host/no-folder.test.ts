@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import * as vscode from 'vscode'
-import { activated, ctx, extension, until } from './host'
+import { activated, callsOf, ctx, extension, until } from './host'
 
 suite('a window without a folder', () => {
   test('activation is quick and loads no addon', async () => {
@@ -33,10 +33,28 @@ suite('a window without a folder', () => {
     assert.deepEqual(buttons, ['vscode.openFolder'])
   })
 
-  test('commands tell it without failing', async () => {
-    for (const command of ['search', 'indexWorkspace', 'pauseIndexing', 'showSkippedFiles', 'initIgnoreFile', 'copyDiagnostics']) {
-      await vscode.commands.executeCommand(`sextant.${command}`)
-    }
+  for (const [command, expected] of Object.entries({
+    search: 'Open a folder first: Sextant searches the folders of this window.',
+    indexWorkspace: 'Open a folder first: Sextant searches the folders of this window.',
+    pauseIndexing: 'Open a folder first: Sextant searches the folders of this window.',
+    resumeIndexing: 'Open a folder first: Sextant searches the folders of this window.',
+    clearIndex: 'Open a folder first: Sextant searches the folders of this window.',
+    showSkippedFiles: 'Open a folder first: Sextant searches the folders of this window.',
+    initIgnoreFile: 'Open a folder first: .sextantignore belongs to one.',
+  })) {
+    test(`the command ${command} tells it, and offers the log`, async () => {
+      await activated()
+      const showsNothing = (): Thenable<undefined> => Promise.resolve(undefined)
+      await callsOf(vscode.window, 'showErrorMessage', showsNothing as typeof vscode.window.showErrorMessage, async (messages) => {
+        await vscode.commands.executeCommand(`sextant.${command}`)
+        assert.deepEqual(messages, [[expected, 'Show Log']])
+      })
+    })
+  }
+
+  test('diagnostics can be copied', async () => {
+    await activated()
+    await vscode.commands.executeCommand('sextant.copyDiagnostics')
     assert.match(await vscode.env.clipboard.readText(), /^state: off$/m)
   })
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import * as vscode from 'vscode'
-import { ready, until } from './host'
+import { callsOf, ready, until } from './host'
 
 suite('views', () => {
   test('the Index view shows counts, model, folders and what was left out', async () => {
@@ -16,10 +16,18 @@ suite('views', () => {
     assert.deepEqual(paths?.filter((path) => path !== '.vscode'), ['.env', 'logo.png'])
   })
 
-  test('the views can be focused', async () => {
-    await ready()
-    await vscode.commands.executeCommand('sextant.results.focus')
-    await vscode.commands.executeCommand('sextant.index.focus')
-    await until('the commands are there', async () => (await vscode.commands.getCommands()).includes('sextant.index.focus'))
-  })
+  // VS Code asks for what a view shows only while the view is seen.
+  for (const view of ['index', 'results'] as const) {
+    test(`the ${view} view is filled when it is focused`, async () => {
+      const ctx = await ready()
+      ctx.results.show('session', (await ctx.session.search({ query: 'session' })).hits)
+      await vscode.commands.executeCommand('workbench.view.explorer')
+      const shown = ctx[view] as { getTreeItem: (node: never) => vscode.TreeItem }
+      await callsOf(shown, 'getTreeItem', shown.getTreeItem.bind(shown), async (asked) => {
+        await vscode.commands.executeCommand(`sextant.${view}.focus`)
+        await until('what it shows is asked for', () => asked.length > 0)
+      })
+      ctx.results.clear()
+    })
+  }
 })
