@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import * as vscode from 'vscode'
-import { activated, extension, ready, until } from './host'
+import { activated, extension, ready } from './host'
 
 interface Manifest { readonly contributes: { readonly commands: readonly { readonly command: string }[] } }
 
@@ -26,34 +26,5 @@ suite('activation', () => {
     const listed = contributes.commands.map(({ command }) => command).sort()
     const registered = (await vscode.commands.getCommands(true)).filter((command) => /^sextant\.\w+$/.test(command) && !['sextant.index', 'sextant.results'].includes(command)).sort()
     assert.deepEqual(registered, listed)
-  })
-
-  test('other extensions can search', async () => {
-    await ready()
-    const api = await activated()
-    const { hits, degraded } = await api.search({ query: 'where is a request sent again after a failure', limit: 3 })
-    assert.deepEqual(degraded, [])
-    assert.equal(hits[0]?.path, 'src/net/retry.ts')
-    assert.equal(hits[0].location.uri.fsPath.endsWith('/shop/src/net/retry.ts'), true)
-    await assert.rejects(api.search({ query: '  ' }), { code: 'EMPTY_QUERY' })
-  })
-
-  test('other extensions are told of changes', async () => {
-    const { session } = await ready()
-    const api = await activated()
-    const seen: string[] = []
-    const subscription = api.onDidChangeStatus(({ state }) => { seen.push(state) })
-    await session.index()
-    await until('a run was seen', () => seen.includes('indexing') && seen.at(-1) === 'ready')
-    subscription.dispose()
-    assert.equal(api.status.files, session.snapshot.status?.files)
-  })
-
-  test('a search of another extension can be cancelled', async () => {
-    await ready()
-    const api = await activated()
-    const source = new vscode.CancellationTokenSource()
-    source.cancel()
-    await assert.rejects(api.search({ query: 'session' }, source.token), { code: 'CANCELLED' })
   })
 })
