@@ -66,10 +66,10 @@ export async function withSetting(key: string, value: unknown, body: () => Promi
 }
 
 /** What `object[name]` was called with while `body` ran; `instead` is called in its place. */
-export async function callsOf<K extends string, F extends (...args: never[]) => unknown>(object: Readonly<Record<K, F>>, name: K, instead: F, body: (calls: Parameters<F>[]) => Promise<void>): Promise<void> {
-  const calls: Parameters<F>[] = []
+export async function callsOf<K extends string, O extends Readonly<Record<K, (...args: never[]) => unknown>>>(object: O, name: K, instead: O[K], body: (calls: Parameters<O[K]>[]) => Promise<void>): Promise<void> {
+  const calls: Parameters<O[K]>[] = []
   const original = object[name]
-  const recorder = (...args: Parameters<F>): unknown => {
+  const recorder = (...args: Parameters<O[K]>): unknown => {
     calls.push(args)
     return instead(...args)
   }

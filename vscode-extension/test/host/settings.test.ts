@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { statSync, utimesSync } from 'node:fs'
 import * as vscode from 'vscode'
 import type { Ctx } from '../../src/ctx'
-import { activated, ready, remove, until, withSetting, write } from './host'
+import type { Settings } from '../../src/settings'
+import { activated, callsOf, file, ready, remove, until, withSetting, write } from './host'
 
 suite('settings act at once', () => {
   let ctx: Ctx
@@ -10,6 +12,9 @@ suite('settings act at once', () => {
 
   const finds = async (query: string, path: string): Promise<boolean> => (await ctx.session.search({ query, sync: true })).hits.some((hit) => hit.path === path)
   const reads = (look: () => boolean): Promise<true> => until(() => `the setting acts; ${JSON.stringify(ctx.session.snapshot.state)}`, look)
+
+  /** Not in a file of the workspace, which is indexed and so changes scores by itself. */
+  const forUser = async (key: string, value: unknown, body: () => Promise<void>): Promise<void> => withSetting(key, value, body, vscode.ConfigurationTarget.Global)
 
   test('vectorDb.enabled off leaves the search to words', async () => {
     const strategy = async (): Promise<string> => (await ctx.session.search({ query: 'sendWithRetry' })).strategy
@@ -60,7 +65,7 @@ suite('settings act at once', () => {
   test('cascade.minScoreShare leaves out what is far from the best', async () => {
     const hits = async (): Promise<number> => (await ctx.session.search({ query: 'session request cache', sync: true })).hits.length
     const all = await hits()
-    await withSetting('cascade.minScoreShare', 0.999, async () => { await until('fewer hits', async () => await hits() < all) })
+    await forUser('cascade.minScoreShare', 0.999, async () => { await until('fewer hits', async () => await hits() < all) })
   })
 
   test('cascade.fullWorkspace decides whether a small workspace is answered whole', async () => {
@@ -69,29 +74,64 @@ suite('settings act at once', () => {
     await withSetting('cascade.fullWorkspace', false, async () => { await until('not whole', async () => await strategy() !== 'full') })
   })
 
-  test('mmr, temporal decay and the cache act', async () => {
-    const search = async () => ctx.session.search({ query: 'what is done with a failed request', sync: true })
-    const ranking = async (): Promise<string> => JSON.stringify((await search()).hits.map(({ path, startLine, score }) => [path, startLine, score]))
+  /** A ranking with its scores, by what is set now. */
+  const ranking = async (query = 'what is done with a failed request'): Promise<string> =>
+    JSON.stringify((await ctx.session.search({ query, sync: true })).hits.map(({ path, startLine, score }) => [path, startLine, score]))
+  const scoreOf = async (query: string, path: string): Promise<number> => (await ctx.session.search({ query, sync: true })).hits.find((hit) => hit.path === path)?.score ?? 0
+
+  test('hybridSearch.mmr.enabled prefers hits that differ, as far as hybridSearch.mmr.lambda says', async () => {
     const plain = await ranking()
-    await withSetting('hybridSearch.mmr.enabled', true, async () => {
-      await withSetting('hybridSearch.mmr.lambda', 0, async () => { await until('other hits', async () => await ranking() !== plain) })
-    })
-    await withSetting('hybridSearch.temporalDecay.enabled', true, async () => {
-      await withSetting('hybridSearch.temporalDecay.halfLifeDays', 1, async () => { await until('other scores', async () => await ranking() !== plain) })
+    let diverse = ''
+    await forUser('hybridSearch.mmr.lambda', 0, async () => {
+      await reads(() => ctx.config.settings['hybridSearch.mmr.lambda'] === 0)
+      assert.equal(await ranking(), plain, 'lambda alone does nothing')
+      await forUser('hybridSearch.mmr.enabled', true, async () => {
+        await until('other hits', async () => await ranking() !== plain)
+        diverse = await ranking()
+        await forUser('hybridSearch.mmr.lambda', 1, async () => { await until('relevance alone counts', async () => await ranking() !== diverse) })
+      })
     })
     await until('as before', async () => await ranking() === plain)
-    await until('it is kept', async () => (await search()).cached)
-    await withSetting('vectorDb.cacheEnabled', false, async () => { await until('nothing is kept', async () => !(await search()).cached && !(await search()).cached) })
   })
 
-  test('the weights of hybridSearch change scores', async () => {
-    const score = async (): Promise<number | undefined> => (await ctx.session.search({ query: 'what throws away the element that is stale', sync: true })).hits[0]?.score
-    let byWords: number | undefined
-    await withSetting('hybridSearch.vectorWeight', 0, async () => {
-      await withSetting('hybridSearch.textWeight', 1, async () => { byWords = await score() })
+  test('hybridSearch.temporalDecay.enabled halves the score of what is as old as hybridSearch.temporalDecay.halfLifeDays', async () => {
+    const old = file('docs/deploy.md').fsPath
+    const query = 'rolling back a release'
+    const changed = statSync(old).mtime
+    const monthAgo = new Date(Date.now() - 30 * 24 * 3600 * 1000)
+    utimesSync(old, monthAgo, monthAgo)
+    try {
+      const plain = await scoreOf(query, 'docs/deploy.md')
+      const isShare = async (share: number): Promise<boolean> => Math.abs(await scoreOf(query, 'docs/deploy.md') / plain - share) < 0.01
+      await forUser('hybridSearch.temporalDecay.enabled', true, async () => {
+        await until('half after 30 days, the default', () => isShare(0.5))
+        await forUser('hybridSearch.temporalDecay.halfLifeDays', 15, async () => { await until('a quarter after 2 times 15 days', () => isShare(0.25)) })
+      })
+      await until('as before', () => isShare(1))
+    } finally {
+      utimesSync(old, changed, changed)
+    }
+  })
+
+  test('vectorDb.cacheEnabled off keeps no answers', async () => {
+    const cached = async (): Promise<boolean> => (await ctx.session.search({ query: 'what is done with a failed request', sync: true })).cached
+    await until('it is kept', cached)
+    await withSetting('vectorDb.cacheEnabled', false, async () => { await until('nothing is kept', async () => !await cached() && !await cached()) })
+    await until('it is kept again', cached)
+  })
+
+  test('hybridSearch.vectorWeight and hybridSearch.textWeight change scores, each by itself', async () => {
+    const query = 'what throws away the element that is stale'
+    const even = await ranking(query)
+    const seen = new Set([even])
+    await forUser('hybridSearch.vectorWeight', 0.5, async () => {
+      await forUser('hybridSearch.textWeight', 0.1, async () => {
+        await until('words count less', async () => !seen.has(await ranking(query)))
+        seen.add(await ranking(query))
+        await forUser('hybridSearch.vectorWeight', 0.9, async () => { await until('meaning counts more', async () => !seen.has(await ranking(query))) })
+      })
     })
-    const byBoth = await score()
-    assert.notEqual(byWords, byBoth)
+    await until('as before', async () => await ranking(query) === even)
   })
 
   test('vectorDb.enableBackgroundProcessing ends and starts the watch', async () => {
@@ -99,15 +139,59 @@ suite('settings act at once', () => {
     await reads(() => ctx.session.snapshot.status?.watching === true)
   })
 
-  test('vectorDb.performanceMode and debounceDelay are taken without a reload', async () => {
-    await withSetting('vectorDb.performanceMode', 'memory', async () => {
-      await withSetting('vectorDb.debounceDelay', 100, async () => {
-        await write('src/quick.ts', 'export const quicklySeen = 1\n')
-        await until('the save is seen', async () => (await ctx.session.search({ query: 'quicklySeen' })).hits[0]?.path === 'src/quick.ts')
-        await remove('src/quick.ts')
-        await until('the deletion is seen', async () => (await ctx.session.search({ query: 'quicklySeen' })).hits[0]?.path !== 'src/quick.ts')
+  /** What the open index is told of settings while `body` runs. */
+  const configured = async (body: (isTold: (look: (settings: Settings) => boolean) => Promise<void>) => Promise<void>): Promise<void> => {
+    const engine = await ctx.session.engine()
+    await callsOf(engine, 'configure', engine.configure.bind(engine), async (calls) => {
+      await body(async (look) => {
+        await until('the index is told', () => calls.some(([{ settings }]) => look(settings)))
+        // Until it has taken it.
+        assert.equal(await ctx.session.engine(), engine)
       })
     })
+  }
+
+  test('vectorDb.performanceMode reaches the open index', async () => {
+    await configured(async (isTold) => {
+      await withSetting('vectorDb.performanceMode', 'memory', async () => { await isTold((settings) => settings['vectorDb.performanceMode'] === 'memory') })
+      await withSetting('vectorDb.performanceMode', 'performance', async () => { await isTold((settings) => settings['vectorDb.performanceMode'] === 'performance') })
+    })
+  })
+
+  test('vectorDb.debounceDelay is how long a save waits', async () => {
+    /** Milliseconds from a save to the run that it causes. */
+    const delay = async (debounceDelay: number, path: string): Promise<number> => {
+      let took = 0
+      await configured(async (isTold) => {
+        await withSetting('vectorDb.debounceDelay', debounceDelay, async () => {
+          await isTold((settings) => settings['vectorDb.debounceDelay'] === debounceDelay)
+          const started = performance.now()
+          await write(path, 'export const savedNow = 1\n')
+          await until('the save is seen', () => ctx.session.snapshot.report?.added === 1)
+          took = performance.now() - started
+        })
+      })
+      await remove(path)
+      await until('the deletion is seen', () => ctx.session.snapshot.report?.removed === 1)
+      return took
+    }
+    const patient = await delay(3000, 'src/patient.ts')
+    assert.ok(patient >= 3000, `${patient} ms`)
+    const quick = await delay(100, 'src/quick.ts')
+    assert.ok(quick < patient, `${quick} ms`)
+  })
+
+  test('index.startOnOpen off leaves an index that is opened as it is, until somebody asks', async () => {
+    const storage = vscode.Uri.joinPath(ctx.context.globalStorageUri, 'not-started').fsPath
+    await withSetting('index.startOnOpen', false, async () => {
+      await withSetting('index.storage', storage, async () => {
+        await reads(() => ctx.session.snapshot.status?.storage === storage && ctx.session.snapshot.state.kind === 'empty')
+        assert.equal(ctx.session.snapshot.status?.watching, false)
+        await vscode.commands.executeCommand('sextant.indexWorkspace')
+        await reads(() => ctx.session.snapshot.state.kind === 'ready' && ctx.session.snapshot.status?.watching === true)
+      }, vscode.ConfigurationTarget.Global)
+    })
+    await reads(() => ctx.session.snapshot.status?.storage === ctx.context.storageUri?.fsPath)
   })
 
   test('index.storage moves the database', async () => {
@@ -116,9 +200,25 @@ suite('settings act at once', () => {
     await reads(() => ctx.session.snapshot.status?.storage === ctx.context.storageUri?.fsPath)
   })
 
-  test('vectorDb.logLevel decides what is logged', async () => {
-    await withSetting('vectorDb.logLevel', 'error', async () => { await reads(() => ctx.log.level === 'error') })
-    assert.equal(ctx.log.level, 'info')
+  test('vectorDb.logLevel decides what the log shows', async () => {
+    ctx.log.show()
+    const log = (): string => vscode.window.visibleTextEditors.find(({ document }) => document.uri.scheme === 'output' && document.getText().includes('activated in'))?.document.getText() ?? ''
+    await until('the log is seen', () => log() !== '')
+    let nth = 0
+    /** The levels of the lines that a run, a search and an error of our own write. */
+    const levels = async (): Promise<string> => {
+      const before = log().length
+      nth += 1
+      await ctx.session.index()
+      await ctx.session.search({ query: `what is logged, ${nth}`, sync: true })
+      ctx.log.error(`the end of part ${nth}`)
+      await until('the last line is seen', () => log().includes(`the end of part ${nth}`))
+      return [...new Set(Array.from(log().slice(before).matchAll(/ \[(\w+)\] /g), ([, level]) => level))].sort().join()
+    }
+    assert.equal(await levels(), 'error,info')
+    await withSetting('vectorDb.logLevel', 'error', async () => { await until('errors alone', async () => await levels() === 'error') })
+    await withSetting('vectorDb.logLevel', 'debug', async () => { await until('all', async () => await levels() === 'debug,error,info') })
+    await until('as before', async () => await levels() === 'error,info')
   })
 
   test('the index stays open whatever is set', async () => {
@@ -130,7 +230,7 @@ suite('settings act at once', () => {
   })
 
   test('a weight that is left out is what the other leaves of 1', async () => {
-    await withSetting('hybridSearch.vectorWeight', 0.75, async () => { await reads(() => ctx.config.settings['hybridSearch.textWeight'] === 0.25) })
+    await forUser('hybridSearch.vectorWeight', 0.75, async () => { await reads(() => ctx.config.settings['hybridSearch.textWeight'] === 0.25) })
     await reads(() => ctx.config.settings['hybridSearch.textWeight'] === 0.5)
   })
 
