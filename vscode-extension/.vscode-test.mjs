@@ -28,7 +28,7 @@ const run = (label, files, workspace, more = {}) => ({
 })
 
 export default defineConfig([
-  run('single', '{activation,api,commands,contributions,settings,provider,service-network,search,tools,participant,views,chat-view}', 'shop'),
+  run('single', '{activation,api,commands,contributions,progress,provider,service-network,service-settings,settings,search,tools,participant,views,chat-view}', 'shop'),
   run('multi', 'multi-root', 'multi.code-workspace'),
   run('untrusted', 'untrusted', 'shop'),
   run('empty', 'no-folder'),
