@@ -61,7 +61,7 @@ export class Session {
   #starting: Promise<void> = Promise.resolve()
   #watching = false
   #timer: NodeJS.Timeout | undefined
-  /** The user asked for an index although settings start none. */
+  /** The user asked for this index although settings start none. */
   #asked = false
   #closed = false
 
@@ -216,6 +216,7 @@ export class Session {
 
   async #openEngine(target: Target): Promise<void> {
     const { roots, settings, apiKey } = target
+    this.#asked = false
     this.#set({ state: { kind: 'opening' } })
     const started = performance.now()
     this.#engine = await this.#options.open({

@@ -122,7 +122,7 @@ suite('what other extensions may call', () => {
   test('the percent of a run is told once there is something to go by', () => {
     const listeners: ((snapshot: Snapshot) => void)[] = []
     const snapshotOf = (phase: 'walk' | 'index', filesDone: number): Snapshot => ({
-      state: { kind: 'indexing', progress: { phase, filesDone, filesTotal: 60 } as never }, status: undefined, report: undefined, updatedAt: undefined,
+      state: { kind: 'indexing', progress: { phase, filesDone, filesTotal: 60 } as never }, status: undefined, report: undefined, updatedAt: undefined, trouble: [],
     })
     const session = { snapshot: snapshotOf('walk', 0), onChange: (listener: (snapshot: Snapshot) => void) => { listeners.push(listener); return { dispose: () => undefined } } } as unknown as Session
     const other = createApi({ session, context: { subscriptions: [] } as unknown as vscode.ExtensionContext } as unknown as Ctx)

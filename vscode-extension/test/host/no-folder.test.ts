@@ -28,26 +28,28 @@ suite('a window without a folder', () => {
       button: ({ command }: vscode.Command) => { buttons.push(command) },
     } as unknown as vscode.ChatResponseStream
     const request = { prompt: 'how is a request retried?', references: [], model: undefined } as unknown as vscode.ChatRequest
-    await chat(request, { history: [] }, stream, new vscode.CancellationTokenSource().token)
-    assert.match(text, /^Open a folder first/)
+    const result = await chat(request, { history: [] }, stream, new vscode.CancellationTokenSource().token)
+    assert.match(result?.errorDetails?.message ?? '', /^Open a folder first/)
+    assert.equal(text, '')
     assert.deepEqual(buttons, ['vscode.openFolder'])
   })
 
+  const elsewhere = 'Open a folder first: Sextant searches the folders of this window that are on this machine.'
   for (const [command, expected] of Object.entries({
-    search: 'Open a folder first: Sextant searches the folders of this window.',
-    indexWorkspace: 'Open a folder first: Sextant searches the folders of this window.',
-    pauseIndexing: 'Open a folder first: Sextant searches the folders of this window.',
-    resumeIndexing: 'Open a folder first: Sextant searches the folders of this window.',
-    clearIndex: 'Open a folder first: Sextant searches the folders of this window.',
-    showSkippedFiles: 'Open a folder first: Sextant searches the folders of this window.',
+    search: elsewhere,
+    indexWorkspace: elsewhere,
+    pauseIndexing: elsewhere,
+    resumeIndexing: elsewhere,
+    clearIndex: elsewhere,
+    showSkippedFiles: elsewhere,
     initIgnoreFile: 'Open a folder first: .sextantignore belongs to one.',
   })) {
-    test(`the command ${command} tells it, and offers the log`, async () => {
+    test(`the command ${command} tells it, with buttons for it and for the log`, async () => {
       await activated()
       const showsNothing = (): Thenable<undefined> => Promise.resolve(undefined)
       await callsOf(vscode.window, 'showErrorMessage', showsNothing as typeof vscode.window.showErrorMessage, async (messages) => {
         await vscode.commands.executeCommand(`sextant.${command}`)
-        assert.deepEqual(messages, [[expected, 'Show Log']])
+        assert.deepEqual(messages, [[expected, 'Open Folder', 'Show Log']])
       })
     })
   }

@@ -13,7 +13,7 @@ type Task = Parameters<typeof vscode.window.withProgress>[1]
 class Window {
   readonly #listeners = new Set<(snapshot: Snapshot) => void>()
   readonly shown: vscode.Disposable
-  snapshot: Snapshot = { state: { kind: 'ready' }, status: undefined, report: undefined, updatedAt: undefined }
+  snapshot: Snapshot = { state: { kind: 'ready' }, status: undefined, report: undefined, updatedAt: undefined, trouble: [] }
   pauses = 0
 
   constructor(given: Partial<Record<SettingKey, unknown>>) {
@@ -34,9 +34,9 @@ class Window {
     this.shown = progressNotification({ config: { settings, onDidChange: () => new vscode.Disposable(() => undefined) }, session, log: { error: () => undefined } } as unknown as Ctx)
   }
 
-  is(kind: 'ready' | 'paused' | 'indexing', filesTotal = 60): void {
+  is(kind: 'ready' | 'paused' | 'indexing', filesTotal = 60, phase: Progress['phase'] = 'index'): void {
     // Where it is shown, the settings say.
-    const progress = { phase: 'index', filesDone: 20, filesTotal, currentFile: null, remainingMs: null } as unknown as Progress
+    const progress = { phase, filesDone: 20, filesTotal, currentFile: null, remainingMs: null } as unknown as Progress
     const state: Snapshot['state'] = kind === 'indexing' ? { kind, progress } : { kind }
     this.snapshot = { ...this.snapshot, state }
     this.#listeners.forEach((listener) => { listener(this.snapshot) })
@@ -93,14 +93,41 @@ suite('progress of a long run', () => {
     })
   })
 
-  test('Cancel pauses the index', async () => {
+  test('of the texts for a service is one of its own, as its bar begins anew', async () => {
     await shows(async (notifications) => {
       const window = openWindow()
       window.is('indexing')
-      const { cancel } = await until('it is shown', () => notifications[0])
-      cancel()
-      await until('it ends', () => notifications[0]?.isOver)
-      assert.equal(window.pauses, 1)
+      await until('it is shown', () => notifications[0])
+      window.is('indexing', 60, 'commit')
+      window.is('indexing', 500, 'embed')
+      await until('the second is shown', () => notifications[1]?.messages.some((message) => message.includes('20 of 500 texts')))
+      await until('the first ends', () => notifications[0]?.isOver)
+      window.is('ready')
+      await until('the second ends', () => notifications[1]?.isOver)
+      assert.equal(notifications.length, 2)
+    })
+  })
+
+  test('Cancel pauses the index, and says so with the way back', async () => {
+    const said: string[][] = []
+    const answer = async (...words: string[]): Promise<string | undefined> => {
+      said.push(words)
+      return Promise.resolve(words.at(-1))
+    }
+    await callsOf(vscode.window, 'showInformationMessage', answer as unknown as typeof vscode.window.showInformationMessage, async () => {
+      await shows(async (notifications) => {
+        const window = openWindow()
+        window.is('indexing')
+        const { cancel } = await until('it is shown', () => notifications[0])
+        const ran: string[] = []
+        const run = async (command: string): Promise<unknown> => Promise.resolve(ran.push(command))
+        await callsOf(vscode.commands, 'executeCommand', run as typeof vscode.commands.executeCommand, async () => {
+          cancel()
+          await until('it ends', () => notifications[0]?.isOver)
+          await until('it goes on', () => ran.length > 0)
+        })
+        assert.deepEqual([window.pauses, said, ran], [1, [['Indexing is paused. The last complete index answers.', 'Resume Indexing']], ['sextant.resumeIndexing']])
+      })
     })
   })
 
