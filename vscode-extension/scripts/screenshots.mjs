@@ -5,6 +5,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -41,7 +42,7 @@ function takeAll() {
 export default async function walk({ page, open, say }) {
   page.setDefaultTimeout(30_000)
   await page.setViewportSize({ width: 1200, height: 760 })
-  const steps = { statusBar, quickSearch, results, otherResults, beside, indexView, indexFollows, chat, chatSearch, settings, paused, twoWindows, walkthrough, reloaded }
+  const steps = { statusBar, quickSearch, results, otherResults, beside, indexView, indexFollows, chat, chatSearch, settings, paused, embeddingKey, twoWindows, walkthrough, reloaded }
   for (const [name, step] of Object.entries(steps)) {
     await step(page, open)
     say('seen:', name)
@@ -206,6 +207,57 @@ async function paused(page) {
   await shoot(page, 'actions')
   await resume.click()
   await statusItem(page).locator('.codicon-check').waitFor()
+}
+
+/** A key that is typed is not seen, and the service that the settings name gets it. */
+async function embeddingKey(page) {
+  const service = await startService()
+  const folder = join(process.env.SEXTANT_PICTURES_FOLDER, '.vscode')
+  await typeKey(page, 'sk-typed-by-hand')
+  await page.locator('.notifications-center', { hasText: 'The key for Local server is stored.' }).waitFor()
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'settings.json'), JSON.stringify({ 'sextant.vectorDb.embeddingModel': 'local', 'sextant.embedding.baseUrl': service.url, 'sextant.embedding.model': 'tiny' }))
+  await service.asked
+  rmSync(folder, { recursive: true })
+  await statusItem(page).locator('.codicon-check').waitFor()
+  if (service.keys.some((key) => key !== 'Bearer sk-typed-by-hand')) {
+    throw new Error(`the service got ${[...new Set(service.keys)]}`)
+  }
+  await typeKey(page, '')
+  await page.locator('.notifications-center', { hasText: 'The key for Local server was removed.' }).waitFor()
+  await run(page, 'Notifications: Clear All Notifications')
+  service.stop()
+}
+
+async function typeKey(page, key) {
+  await run(page, 'Sextant: Set Embedding Key')
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Local server' }).click()
+  await page.locator('.quick-input-widget', { hasText: 'Key for Local server' }).waitFor()
+  await page.locator('.quick-input-widget input[type=password]').pressSequentially(key)
+  if (key !== '') {
+    await shoot(page, 'embedding-key')
+  }
+  await page.keyboard.press('Enter')
+  await run(page, 'Notifications: Show Notifications')
+}
+
+/** An embedding service on this machine; `asked` settles when it has been asked. */
+async function startService() {
+  const keys = []
+  let tell
+  const asked = new Promise((done) => { tell = done })
+  const server = createServer(async (request, response) => {
+    const parts = []
+    for await (const part of request) parts.push(part)
+    keys.push(request.headers.authorization)
+    const { input } = JSON.parse(Buffer.concat(parts))
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ object: 'list', data: input.map((text, index) => ({ object: 'embedding', index, embedding: [1, text.length % 7, text.length % 11] })) }))
+    tell()
+  })
+  await new Promise((done) => { server.listen(0, '127.0.0.1', done) })
+  const stop = () => { server.closeAllConnections(); server.close() }
+  return { url: `http://127.0.0.1:${server.address().port}/v1`, keys, asked, stop }
 }
 
 /** A second window on the same folder: VS Code gives it a storage of its own, and both answer. */
