@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import * as vscode from 'vscode'
-import { activated, extension, ready } from './host'
+import { activated, extension, ready, until, withSetting } from './host'
 
 interface Manifest { readonly contributes: { readonly commands: readonly { readonly command: string }[] } }
 
@@ -26,5 +26,20 @@ suite('activation', () => {
     const listed = contributes.commands.map(({ command }) => command).sort()
     const registered = (await vscode.commands.getCommands(true)).filter((command) => /^sextant\.\w+$/.test(command) && !['sextant.index', 'sextant.results'].includes(command)).sort()
     assert.deepEqual(registered, listed)
+  })
+
+  // The first that asks for an index: once somebody has, it is kept current for as long as the window is open.
+  test('index.startOnOpen off leaves an index that is opened as it is, until somebody asks', async () => {
+    const { session, context } = await ready()
+    const storage = vscode.Uri.joinPath(context.globalStorageUri, 'not-started').fsPath
+    await withSetting('index.startOnOpen', false, async () => {
+      await withSetting('index.storage', storage, async () => {
+        await until('the setting acts', () => session.snapshot.status?.storage === storage && session.snapshot.state.kind === 'empty')
+        assert.equal(session.snapshot.status?.watching, false)
+        await vscode.commands.executeCommand('sextant.indexWorkspace')
+        await until('the setting acts', () => session.snapshot.state.kind === 'ready' && session.snapshot.status?.watching === true)
+      }, vscode.ConfigurationTarget.Global)
+    })
+    await until('the setting acts', () => session.snapshot.status?.storage === context.storageUri?.fsPath)
   })
 })

@@ -181,19 +181,6 @@ suite('settings act at once', () => {
     assert.ok(quick < patient, `${quick} ms`)
   })
 
-  test('index.startOnOpen off leaves an index that is opened as it is, until somebody asks', async () => {
-    const storage = vscode.Uri.joinPath(ctx.context.globalStorageUri, 'not-started').fsPath
-    await withSetting('index.startOnOpen', false, async () => {
-      await withSetting('index.storage', storage, async () => {
-        await reads(() => ctx.session.snapshot.status?.storage === storage && ctx.session.snapshot.state.kind === 'empty')
-        assert.equal(ctx.session.snapshot.status?.watching, false)
-        await vscode.commands.executeCommand('sextant.indexWorkspace')
-        await reads(() => ctx.session.snapshot.state.kind === 'ready' && ctx.session.snapshot.status?.watching === true)
-      }, vscode.ConfigurationTarget.Global)
-    })
-    await reads(() => ctx.session.snapshot.status?.storage === ctx.context.storageUri?.fsPath)
-  })
-
   test('index.storage moves the database', async () => {
     const storage = vscode.Uri.joinPath(ctx.context.globalStorageUri, 'elsewhere').fsPath
     await withSetting('index.storage', storage, async () => { await reads(() => ctx.session.snapshot.status?.storage === storage && ctx.session.snapshot.state.kind === 'ready') }, vscode.ConfigurationTarget.Global)
