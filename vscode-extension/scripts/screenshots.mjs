@@ -42,7 +42,7 @@ function takeAll() {
 export default async function walk({ page, open, say }) {
   page.setDefaultTimeout(30_000)
   await page.setViewportSize({ width: 1200, height: 760 })
-  const steps = { statusBar, quickSearch, results, otherResults, beside, indexView, indexFollows, chat, chatSearch, settings, paused, embeddingKey, twoWindows, walkthrough, reloaded }
+  const steps = { statusBar, quickSearch, results, otherResults, beside, indexView, indexFollows, chat, chatSearch, followUp, settings, paused, embeddingKey, twoWindows, walkthrough, reloaded }
   for (const [name, step] of Object.entries(steps)) {
     await step(page, open)
     say('seen:', name)
@@ -174,6 +174,15 @@ async function widenChat(page) {
 async function chatSearch(page) {
   await ask(page, '@workspace /search what is thrown away when the cache is full', 'that match best')
   await shoot(page, 'chat-search')
+}
+
+/** What somebody may ask next is offered below the answer, and asked with a click. */
+async function followUp(page) {
+  const question = 'Where is LruCache tested?'
+  await page.locator('.interactive-session-followups', { hasText: question }).getByText(question).click()
+  await page.locator('.interactive-item-container.interactive-request', { hasText: question }).waitFor()
+  // Below its answer there are others.
+  await page.locator('.interactive-session-followups', { hasText: 'Where is sendWithRetry tested?' }).waitFor()
 }
 
 async function settings(page) {
