@@ -40,7 +40,11 @@ export interface SextantQuery {
   readonly paths?: readonly string[]
   /** Language ids. */
   readonly languages?: readonly string[]
+  /** What a hit may be. */
+  readonly kinds?: readonly SextantKind[]
 }
+
+export type SextantKind = 'function' | 'class' | 'component' | 'hook' | 'type' | 'export' | 'section' | 'full-file' | 'block'
 
 export interface SextantAnswer {
   /** Best first. Empty means that nothing matches. */
@@ -56,8 +60,7 @@ export interface SextantHit {
   readonly path: string
   /** Name of what the lines hold: an identifier, a heading. */
   readonly name: string | null
-  /** `function`, `class`, `type`, `section`, … */
-  readonly kind: string
+  readonly kind: SextantKind
   readonly language: string
   /** Higher is better; comparable within one answer only. */
   readonly score: number

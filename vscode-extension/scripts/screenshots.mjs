@@ -180,7 +180,12 @@ async function chatSearch(page) {
 async function followUp(page) {
   const question = 'Where is LruCache tested?'
   await page.locator('.interactive-session-followups', { hasText: question }).getByText(question).click()
-  await page.locator('.interactive-item-container.interactive-request', { hasText: question }).waitFor()
+  const request = page.locator('.interactive-item-container.interactive-request', { hasText: question })
+  await request.waitFor()
+  const asked = await request.innerText()
+  if (asked.includes('/search')) {
+    throw new Error(`the question is asked with the command of the answer above: ${asked}`)
+  }
   // Below its answer there are others.
   await page.locator('.interactive-session-followups', { hasText: 'Where is sendWithRetry tested?' }).waitFor()
 }

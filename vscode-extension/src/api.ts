@@ -15,7 +15,7 @@ export function createApi({ session, context }: Ctx): SextantApi {
     get status() { return statusOf(session.snapshot) },
     onDidChangeStatus: changed.event,
     async search(query: SextantQuery, token?: vscode.CancellationToken): Promise<SextantAnswer> {
-      const { keywords, limit, tokenBudget, paths, languages } = query
+      const { keywords, limit, tokenBudget, paths, languages, kinds } = query
       const { hits, degraded } = await session.search({
         query: query.query,
         sync: true,
@@ -24,6 +24,7 @@ export function createApi({ session, context }: Ctx): SextantApi {
         ...(tokenBudget !== undefined && { tokenBudget }),
         ...(paths && { paths: [...paths] }),
         ...(languages && { languages: [...languages] }),
+        ...(kinds && { kinds: [...kinds] }),
       }, token && signalOf(token))
       return {
         degraded,

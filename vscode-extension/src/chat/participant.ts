@@ -67,7 +67,10 @@ export function registerParticipant(ctx: Ctx): vscode.Disposable {
   const participant = vscode.chat.createChatParticipant('sextant.workspace', handler(ctx))
   participant.iconPath = vscode.Uri.joinPath(ctx.context.extensionUri, 'media', 'icon.png')
   participant.followupProvider = {
-    provideFollowups: ({ metadata }) => isAnswerMetadata(metadata) ? followUps(metadata).map((followUp) => ({ ...followUp })) : [],
+    provideFollowups: ({ metadata }) => isAnswerMetadata(metadata)
+      // Without a command of its own VS Code would go on with that of the answer above, such as /search.
+      ? followUps(metadata).map((followUp) => ({ command: '', ...followUp }))
+      : [],
   }
   return vscode.Disposable.from(participant)
 }

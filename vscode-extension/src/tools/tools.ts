@@ -19,7 +19,9 @@ interface Call {
 interface Tool {
   /** For the person who is asked to allow it. */
   readonly title: string
-  readonly message: (input: object, settings: Settings) => string
+  readonly message: (input: object) => string
+  /** What an embedding service is sent. */
+  readonly sent?: string
   readonly call: (ctx: Ctx, call: Call) => Promise<string>
 }
 
@@ -28,14 +30,16 @@ const field = (input: object, name: string): string => {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '…'
 }
 
-const whatLeaves = (settings: Settings): string => settings['vectorDb.embeddingModel'] === 'embedded'
+/** What a tool sends elsewhere, for the person who is asked. */
+const whatLeaves = (what: string, settings: Settings): string => settings['vectorDb.embeddingModel'] === 'embedded' || !settings['vectorDb.enabled']
   ? "Nothing leaves this machine but what the agent's model is shown."
-  : 'The embedding service of the settings gets the question, and the agent\'s model what it is shown.'
+  : `The embedding service of the settings gets ${what}, and the agent's model what it is shown.`
 
 export const TOOLS: Readonly<Record<string, Tool>> = {
   sextant_search: {
     title: 'Search the codebase?',
-    message: (input, settings) => `Search the code of the open folders for “${field(input, 'query')}”. ${whatLeaves(settings)}`,
+    message: (input) => `Search the code of the open folders for “${field(input, 'query')}”.`,
+    sent: 'the question',
     call: searchTool,
   },
   sextant_read: {
@@ -45,7 +49,8 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
   },
   sextant_related: {
     title: 'Find related code?',
-    message: (input, settings) => `Find code related to ${field(input, 'path')}, line ${field(input, 'line')}. ${whatLeaves(settings)}`,
+    message: (input) => `Find code related to ${field(input, 'path')}, line ${field(input, 'line')}.`,
+    sent: 'the code at that line',
     call: relatedTool,
   },
   sextant_status: {
@@ -57,10 +62,13 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
 
 export function registerTools(ctx: Ctx): vscode.Disposable {
   return vscode.Disposable.from(...Object.entries(TOOLS).map(([name, tool]) => vscode.lm.registerTool<object>(name, {
-    prepareInvocation: ({ input }) => ({
-      invocationMessage: tool.message(input, ctx.config.settings).replace(` ${whatLeaves(ctx.config.settings)}`, ''),
-      confirmationMessages: { title: tool.title, message: tool.message(input, ctx.config.settings) },
-    }),
+    prepareInvocation: ({ input }) => {
+      const sent = tool.sent === undefined ? [] : [whatLeaves(tool.sent, ctx.config.settings)]
+      return {
+        invocationMessage: tool.message(input),
+        confirmationMessages: { title: tool.title, message: [tool.message(input), ...sent].join(' ') },
+      }
+    },
     invoke: async ({ input, tokenizationOptions }, token) => {
       const text = await tool.call(ctx, {
         input,

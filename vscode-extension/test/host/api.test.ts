@@ -77,6 +77,13 @@ suite('what other extensions may call', () => {
     assert.deepEqual(await paths({ query, languages: ['markdown'] }), ['docs/deploy.md'])
   })
 
+  test('kinds narrow the search', async () => {
+    const query = 'release, session, cache'
+    assert.ok((await find({ query })).some(({ kind }) => kind !== 'section'))
+    const sections = await find({ query, kinds: ['section'] })
+    assert.deepEqual([...new Set(sections.map(({ kind }) => kind))], ['section'])
+  })
+
   test('a search that cannot be answered says why with a code', async () => {
     await assert.rejects(api.search({ query: '  ' }), { code: 'EMPTY_QUERY' })
     const source = new vscode.CancellationTokenSource()

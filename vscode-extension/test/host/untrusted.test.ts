@@ -12,7 +12,7 @@ interface Manifest {
 /** Where code is sent, what guards the way there, what is sent, and where the database lies. */
 const NEVER_OF_THE_FOLDER = [
   'vectorDb.embeddingModel', 'embedding.baseUrl', 'embedding.model', 'embedding.allowLarge', 'embedding.proxy', 'embedding.noProxy',
-  'embedding.caFile', 'embedding.strictTls', 'index.storage', 'ignore.secrets', 'chat.model',
+  'embedding.caFile', 'embedding.strictTls', 'index.storage', 'ignore.secrets', 'ignore.exclude', 'chat.model',
 ]
 const OF_THE_USER = 'of-the-user'
 const ELSEWHERE = '/tmp/sextant-of-the-folder'
