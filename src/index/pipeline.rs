@@ -64,7 +64,7 @@ pub type Job<'a> = (&'a FileEntry, Option<&'a FileRow>);
 /// Outcomes by number of the job.
 type Outcomes = Vec<(usize, Outcome)>;
 
-/// Reads all `jobs` of `root` into staged segments. Gives each job's outcome, in the order of `jobs`; fewer if
+/// Reads all `jobs` of `root` into staged segments; `is_first`: nothing of it can be searched yet. Gives each job's outcome, in the order of `jobs`; fewer if
 /// `cancel` came in between, and then what was finished is staged all the same.
 ///
 /// # Errors
@@ -74,7 +74,7 @@ pub fn run(
     meter: &Meter<'_>,
     writer: &mut Writer,
     root: (RootId, &Path),
-    jobs: &[Job<'_>],
+    (jobs, is_first): (&[Job<'_>], bool),
     resources: &Resources<'_>,
 ) -> store::Result<Outcomes> {
     let run = Run {
@@ -88,8 +88,11 @@ pub fn run(
         next_segment: AtomicI64::new(writer.next_segment()?),
         writer: Mutex::new(writer),
     };
-    let worked =
-        if jobs.len() <= resources.small_run_files { run.work() } else { run.work_on_threads() };
+    let worked = if jobs.len() <= resources.small_run_files {
+        run.work()
+    } else {
+        run.work_on_threads(is_first && jobs.len() <= resources.first_run_files)
+    };
     if let Some(cache) = resources.cache {
         cache.flush();
     }
@@ -160,15 +163,21 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// Works on threads of low priority, and waits for them. Even a single one is not the calling thread, whose priority
-    /// could not be raised again.
-    fn work_on_threads(&self) -> store::Result<Outcomes> {
+    /// could not be raised again. If somebody waits for it, `n_workers` of them keep the priority of the caller.
+    fn work_on_threads(&self, is_awaited: bool) -> store::Result<Outcomes> {
         let n_batches = self.jobs.len().div_ceil(self.resources.batch_files);
+        let (n_workers, n_awaited) = match is_awaited {
+            true => (self.resources.n_first_run_workers, self.resources.n_workers),
+            false => (self.resources.n_workers, 0),
+        };
         std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..self.resources.n_workers.min(n_batches))
-                .map_while(|_| {
+            let workers: Vec<_> = (0..n_workers.min(n_batches))
+                .map_while(|nth| {
                     let thread = std::thread::Builder::new().name(threads::NAME.to_owned());
-                    let work = || {
-                        threads::lower_priority();
+                    let work = move || {
+                        if nth >= n_awaited {
+                            threads::lower_priority();
+                        }
                         self.work()
                     };
                     thread.spawn_scoped(scope, work).ok()
@@ -381,7 +390,8 @@ mod tests {
         let mut resources = resources(&config, None);
         change(&mut resources);
         let outcomes =
-            run(&cancel, &meter, &mut writer, (root, folder.path()), &jobs, &resources).unwrap();
+            run(&cancel, &meter, &mut writer, (root, folder.path()), (&jobs, true), &resources)
+                .unwrap();
         let numbers: Vec<usize> = outcomes.iter().map(|(at, _)| *at).collect();
         assert_eq!(numbers, Vec::from_iter(0..12));
         assert!(outcomes.iter().all(|(_, outcome)| matches!(outcome, Outcome::Indexed(_))));

@@ -28,12 +28,22 @@ const PENDING_BYTES: usize = 4 << 20;
 /// priority: somebody waits for them, and they are over before threads would pay. Unmeasured.
 const SMALL_RUN_FILES: usize = 64;
 
+/// The first run over a root of at most so many files has threads of the priority of its caller, and two where the machine has
+/// two cores: somebody has just opened it and can ask nothing yet. Beside an editor that starts, threads of low priority get
+/// little.
+const FIRST_RUN_FILES: usize = 2000;
+const FIRST_RUN_WORKERS: usize = 2;
+
 /// How to work.
 pub struct Resources<'a> {
     /// Threads that index, the calling one among them if it does.
     pub n_workers: usize,
     /// Runs of at most so many files work on the calling thread.
     pub small_run_files: usize,
+    /// The first run over at most so many files has `n_workers` threads of the priority of its caller.
+    pub first_run_files: usize,
+    /// Threads of such a run, those beyond `n_workers` of low priority.
+    pub n_first_run_workers: usize,
     /// Files that a thread takes at once.
     pub batch_files: usize,
     /// A thread finishes its segment at about this many bytes of memory.
@@ -65,6 +75,8 @@ pub fn resources<'a>(config: &Config, cache: Option<&'a EmbeddingCache>) -> Reso
     Resources {
         n_workers,
         small_run_files: SMALL_RUN_FILES,
+        first_run_files: if is_short { 0 } else { FIRST_RUN_FILES },
+        n_first_run_workers: n_workers.max(FIRST_RUN_WORKERS.min(cores)),
         batch_files: if is_short { BATCH_FILES_IN_MEMORY_MODE } else { BATCH_FILES },
         segment_bytes: total / n_workers,
         segment_age: SEGMENT_AGE,

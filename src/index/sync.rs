@@ -178,11 +178,13 @@ fn sync_root(
     let skipped = skipped_within(&all_skipped, id, root);
     let staged = writer.staged(id)?;
     let rows = rows_within(&snapshot.files, id, &root.look);
+    let is_first = rows_of(&snapshot.files, id).is_empty();
     let plan = plan(&root.walk.files, rows, staged, &skipped);
     writer.drop_staged(&plan.stale)?;
 
     let meter = Meter::start(progress, Phase::Index, plan.read.len() as u64);
-    let outcomes = pipeline::run(cancel, &meter, writer, (id, root.path), &plan.read, resources)?;
+    let jobs = (&plan.read[..], is_first);
+    let outcomes = pipeline::run(cancel, &meter, writer, (id, root.path), jobs, resources)?;
     cancel.check()?;
     // Files that vanished because their root did are not files that were removed.
     if identity(root.path)? != root.identity {

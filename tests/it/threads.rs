@@ -98,17 +98,37 @@ fn check(mode: &str, n_files: u64, expected: &str) {
 }
 
 #[cfg(target_os = "linux")]
-#[test]
-fn a_mode_bounds_the_threads_and_they_are_polite() {
+fn own_nice() -> i32 {
     let own = fs::read_to_string("/proc/thread-self/stat").unwrap();
     let (_, tail) = own.rsplit_once(')').unwrap();
-    let own: i32 = tail.split_whitespace().nth(16).unwrap().parse().unwrap();
-    let nice = (own + 10).min(19);
+    tail.split_whitespace().nth(16).unwrap().parse().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_mode_bounds_the_threads_and_they_are_polite() {
+    let nice = (own_nice() + 10).min(19);
     let cores = std::thread::available_parallelism().unwrap().get();
-    let n_files = 65 + 16 * cores as u64;
+    let n_files = 2001 + 16 * cores as u64;
     check("performance", n_files, &format!("{cores} {nice}"));
     check("balanced", n_files, &format!("{} {nice}", cores.div_ceil(2)));
-    check("memory", n_files, &format!("1 {nice}"));
+    check("memory", 80, &format!("1 {nice}"));
+}
+
+/// Nothing can be asked before it is done, and it is soon done.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_first_run_over_a_small_folder_has_the_priority_of_its_caller() {
+    let own = own_nice();
+    let polite = (own + 10).min(19);
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let half = cores.div_ceil(2);
+    let n_files = 65 + 16 * cores as u64;
+    let expected = match cores {
+        2 => format!("2 {own},{polite}"),
+        _ => format!("{half} {own}"),
+    };
+    check("balanced", n_files, &expected);
 }
 
 /// What an editor saves is indexed at once, on the calling thread.
