@@ -18,14 +18,11 @@ use crate::config::settings::LogLevel;
 use crate::embed::provider::ProviderError;
 use crate::error::Error;
 use crate::index::{Meter, provided};
-use crate::store::{Snapshot, VectorKey, VectorStore, WriteLock};
+use crate::store::{Snapshot, VectorKey, VectorStore};
 use crate::task::{CancelToken, Phase, ProgressSink};
 
 /// Of so many vectors, one may be of a text that is gone before they are cleared away.
 const DEAD_SHARE: u64 = 10;
-/// How long, and how often, to look whether somebody else still has vectors made.
-const LOCK_PATIENCE: Duration = Duration::from_millis(200);
-const LOCK_INTERVAL: Duration = Duration::from_millis(10);
 /// How long what another process embeds may keep hidden text from being forgotten; the next run tries again.
 const HIDDEN_PATIENCE: Duration = Duration::from_secs(5);
 /// Paths that a notice names.
@@ -189,7 +186,7 @@ impl Engine {
             return Ok(Stage::default());
         }
         let Some(_turn) = self.embedding_turns.wait(cancel) else { return Ok(Stage::again()) };
-        let Some(_lock) = self.embedding_lock(cancel)? else {
+        let Some(_lock) = VectorStore::lock(self.database.folder())? else {
             return self.made_elsewhere(&provider, roots);
         };
         let progress = &self.kept_embedding(progress);
@@ -274,19 +271,6 @@ impl Engine {
             let at = (&view.snapshot, connection);
             Ok(provided::take_texts(at, columns, &keys, &mut work.wanted, &mut work.next)?)
         })
-    }
-
-    /// The right to have vectors made, if nobody else has it. A program that is just being started holds what we let go of
-    /// a moment ago, so one look is not enough.
-    fn embedding_lock(&self, cancel: &CancelToken) -> Result<Option<WriteLock>, Error> {
-        let due = Instant::now() + LOCK_PATIENCE;
-        loop {
-            let lock = VectorStore::lock(self.database.folder())?;
-            if lock.is_some() || cancel.is_cancelled() || Instant::now() >= due {
-                return Ok(lock);
-            }
-            std::thread::park_timeout(LOCK_INTERVAL);
-        }
     }
 
     /// What a run is to say whose vectors another one makes: how many are missing, and that somebody sees to it.
