@@ -281,7 +281,7 @@ pub struct Status {
     pub database_bytes: f64,
     /// Whether this workspace object watches. Others, in this process or another, do not count.
     pub watching: bool,
-    /// The last failure, if the last run failed.
+    /// The last failure, if the last run that was not stopped failed.
     pub last_error: Option<Degradation>,
     /// Why the system does not tell of changes, for each root where that is so; empty unless this object watches.
     pub degraded: Vec<Degradation>,

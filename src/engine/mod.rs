@@ -424,11 +424,13 @@ impl Drop for Engine {
     }
 }
 
-/// The root that holds `path`, and the path relative to it.
+/// The innermost root that holds `path`, and the path relative to it.
 fn locate<'r>(roots: &'r [PathBuf], path: &Path) -> Option<(&'r Path, String)> {
     roots.iter().find_map(|root| {
         let absolute = root.join(path);
         let real = absolute.parent()?.canonicalize().ok()?.join(absolute.file_name()?);
+        let holding = roots.iter().filter(|root| real.starts_with(root));
+        let root = holding.max_by_key(|root| root.components().count())?;
         let relative = real.strip_prefix(root).ok()?;
         let is_file = real.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
         is_file.then(|| {

@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use super::Engine;
 use crate::error::Error;
+use crate::walk::SECRETS;
 
 /// Paths that are named for each reason.
 const MOST_PATHS: usize = 100;
+/// Reasons of a root; each line of an ignore file is one.
+const MOST_REASONS: usize = 100;
 
 /// A root, counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +20,7 @@ pub struct RootOverview {
     pub files: u64,
     /// Language ids with their number of files, most first.
     pub languages: Vec<(&'static str, u64)>,
-    /// What was left out, the reason with the most paths first.
+    /// What was left out, the reason with the most paths first; at most 100, and the others as one.
     pub skipped: Vec<SkippedReason>,
 }
 
@@ -49,8 +52,9 @@ impl Engine {
                 }
                 let mut reasons: BTreeMap<&str, SkippedReason> = BTreeMap::new();
                 for row in skipped.iter().filter(|row| row.root == *id) {
-                    let reason = reasons.entry(&row.reason).or_insert_with(|| SkippedReason {
-                        reason: row.reason.clone(),
+                    let reason = group(&row.reason);
+                    let reason = reasons.entry(reason).or_insert_with(|| SkippedReason {
+                        reason: reason.to_owned(),
                         n_paths: 0,
                         first_paths: Vec::new(),
                     });
@@ -63,6 +67,17 @@ impl Engine {
                 languages.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
                 let mut reasons: Vec<_> = reasons.into_values().collect();
                 reasons.sort_by_key(|reason| std::cmp::Reverse(reason.n_paths));
+                let others = reasons.split_off(reasons.len().min(MOST_REASONS));
+                if !others.is_empty() {
+                    let n_paths = others.iter().map(|other| other.n_paths).sum();
+                    let paths = others.into_iter().flat_map(|other| other.first_paths);
+                    let first_paths = paths.take(MOST_PATHS).collect();
+                    reasons.push(SkippedReason {
+                        reason: "other reasons".into(),
+                        n_paths,
+                        first_paths,
+                    });
+                }
                 RootOverview {
                     root: path.clone(),
                     files: languages.iter().map(|(_, n)| n).sum(),
@@ -73,4 +88,9 @@ impl Engine {
             Ok(snapshot.roots.iter().map(overview).collect())
         })
     }
+}
+
+/// The reason without the name of the file, which each secret has in its own.
+fn group(reason: &str) -> &str {
+    reason.strip_prefix(SECRETS).map_or(reason, |_| SECRETS)
 }

@@ -132,11 +132,14 @@ impl Engine {
             let message = format!("vectors of hidden text could not be removed: {}", error.chain());
             report.degraded.push(Degradation { code: error.code(), message });
         }
-        *lock(&self.last_error) = result
-            .as_ref()
-            .err()
-            .filter(|error| !matches!(error, Error::Paused | Error::Stopped))
-            .map(|error| Degradation { code: error.code(), message: error.chain() });
+        // A run that was stopped says nothing about how the index stands.
+        if !result.as_ref().is_err_and(|error| error.code() == "CANCELLED") {
+            *lock(&self.last_error) = result
+                .as_ref()
+                .err()
+                .filter(|error| !matches!(error, Error::Paused | Error::Stopped))
+                .map(|error| Degradation { code: error.code(), message: error.chain() });
+        }
         result
     }
 

@@ -332,6 +332,6 @@ pub struct Status {
     pub degraded: Vec<Degradation>,
     /// How far the run is that goes on in this process.
     pub progress: Option<Progress>,
-    /// The last failure, if the last run failed.
+    /// The last failure, if the last run that was not stopped failed.
     pub last_error: Option<Degradation>,
 }

@@ -89,7 +89,7 @@ pub fn run(
         writer: Mutex::new(writer),
     };
     let worked = if jobs.len() <= resources.small_run_files {
-        run.work()
+        run.work(resources.segment_bytes)
     } else {
         run.work_on_threads(is_first && jobs.len() <= resources.first_run_files)
     };
@@ -139,9 +139,9 @@ struct Segment {
 }
 
 impl Segment {
-    fn is_full(&self, resources: &Resources<'_>) -> bool {
+    fn is_full(&self, resources: &Resources<'_>, segment_bytes: usize) -> bool {
         !self.builder.is_empty()
-            && (self.builder.n_bytes() > resources.segment_bytes
+            && (self.builder.n_bytes() > segment_bytes
                 || self.started.elapsed() >= resources.segment_age)
     }
 }
@@ -170,6 +170,8 @@ impl<'a> Run<'a> {
             true => (self.resources.n_first_run_workers, self.resources.n_workers),
             false => (self.resources.n_workers, 0),
         };
+        // More threads share the same memory.
+        let segment_bytes = self.resources.segment_bytes * self.resources.n_workers / n_workers;
         std::thread::scope(|scope| {
             let workers: Vec<_> = (0..n_workers.min(n_batches))
                 .map_while(|nth| {
@@ -178,14 +180,14 @@ impl<'a> Run<'a> {
                         if nth >= n_awaited {
                             threads::lower_priority();
                         }
-                        self.work()
+                        self.work(segment_bytes)
                     };
                     thread.spawn_scoped(scope, work).ok()
                 })
                 .collect();
             if workers.is_empty() {
                 // The system has no thread left to give.
-                return self.work();
+                return self.work(segment_bytes);
             }
             let mut outcomes = Ok(Vec::with_capacity(self.jobs.len()));
             for worker in workers {
@@ -200,15 +202,15 @@ impl<'a> Run<'a> {
         })
     }
 
-    fn work(&self) -> store::Result<Outcomes> {
-        let result = self.index_batches();
+    fn work(&self, segment_bytes: usize) -> store::Result<Outcomes> {
+        let result = self.index_batches(segment_bytes);
         if result.is_err() {
             self.stop.cancel();
         }
         result
     }
 
-    fn index_batches(&self) -> store::Result<Outcomes> {
+    fn index_batches(&self, segment_bytes: usize) -> store::Result<Outcomes> {
         let counter = TokenCounter::new();
         let mut outcomes = Vec::new();
         let mut segment = self.new_segment();
@@ -230,7 +232,7 @@ impl<'a> Run<'a> {
                 self.write(&mut segment.pending)?;
                 self.meter.file_done(&entry.path);
             }
-            if segment.is_full(self.resources) {
+            if segment.is_full(self.resources, segment_bytes) {
                 let full = std::mem::replace(&mut segment, self.new_segment());
                 self.finish(full)?;
             }

@@ -1,8 +1,9 @@
 //! Which chunks may be hits at all: filters on path, language and kind.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
-use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::chunk::ChunkKind;
@@ -19,11 +20,38 @@ pub struct BadFilter {
     pub expected: String,
 }
 
+/// Most paths with wildcards in a filter: each is tried on each file.
+const MAX_GLOBS: usize = 500;
+/// Longest path with wildcards, in bytes: what it costs grows faster than its length. No system has longer paths that an
+/// editor opens.
+const MAX_GLOB_BYTES: usize = 8192;
+
+/// Paths and globs of one kind. A path is looked up, however many there are; only globs are tried one by one.
+#[derive(Debug, Default)]
+struct Paths {
+    all: bool,
+    /// Files, and folders with all below them.
+    exact: HashSet<String>,
+    /// Names of files and folders, wherever they are.
+    names: HashSet<String>,
+    globs: GlobSet,
+}
+
+impl Paths {
+    fn matches(&self, path: &str) -> bool {
+        let ends = || path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        self.all
+            || !self.exact.is_empty() && ends().any(|end| self.exact.contains(&path[..end]))
+            || !self.names.is_empty() && path.split('/').any(|name| self.names.contains(name))
+            || !self.globs.is_empty() && self.globs.is_match(path)
+    }
+}
+
 /// Some are of paths within a root, the others of whole paths.
 #[derive(Debug)]
 struct PathGlobs {
-    within: GlobSet,
-    whole: GlobSet,
+    within: Paths,
+    whole: Option<Paths>,
 }
 
 /// Filters; an empty one lets everything pass.
@@ -83,8 +111,8 @@ impl Filter {
     #[must_use]
     pub fn allows_file(&self, root: &str, path: &str, language: &str) -> bool {
         let path_fits = self.paths.as_ref().is_none_or(|globs| {
-            globs.within.is_match(composed(path).as_ref())
-                || !globs.whole.is_empty() && globs.whole.is_match(whole(root, path))
+            globs.within.matches(&composed(path))
+                || globs.whole.as_ref().is_some_and(|paths| paths.matches(&whole(root, path)))
         });
         path_fits && (self.languages.is_empty() || self.languages.contains(&language))
     }
@@ -128,9 +156,20 @@ pub fn is_absolute(glob: &str) -> bool {
 }
 
 fn path_globs(paths: &[String]) -> Result<PathGlobs, (String, String)> {
-    let (mut within, mut whole) = (GlobSetBuilder::new(), GlobSetBuilder::new());
+    let of_kind = |wanted: bool| move |path: &&String| is_absolute(path.trim()) == wanted;
+    let (within, whole): (Vec<_>, Vec<_>) = (
+        paths.iter().filter(of_kind(false)).collect(),
+        paths.iter().filter(of_kind(true)).collect(),
+    );
+    let whole = (!whole.is_empty()).then(|| read(&whole)).transpose()?;
+    Ok(PathGlobs { within: read(&within)?, whole })
+}
+
+fn read(paths: &[&String]) -> Result<Paths, (String, String)> {
+    let mut read = Paths::default();
+    let (mut globs, mut n_globs) = (GlobSetBuilder::new(), 0);
     for path in paths {
-        let failed = |error: globset::Error| (path.clone(), error.kind().to_string());
+        let failed = |error: globset::Error| ((*path).clone(), error.kind().to_string());
         let composed: String = path.nfc().collect();
         let trimmed = composed.trim();
         let slashed = if cfg!(windows) { trimmed.replace('\\', "/") } else { trimmed.to_owned() };
@@ -139,37 +178,36 @@ fn path_globs(paths: &[String]) -> Result<PathGlobs, (String, String)> {
             // Nothing outside the roots is indexed, so nothing matches.
             continue;
         }
-        let is_absolute = is_absolute(trimmed);
-        let set = if is_absolute { &mut whole } else { &mut within };
-        let has_wildcard = relative.contains(['*', '?', '[', '{']);
-        if has_wildcard {
-            // Such characters stand in real names too: `app/[id]/page.tsx`.
-            let literal = globset::escape(relative);
-            set.add(Glob::new(&literal).map_err(failed)?);
-            set.add(Glob::new(&format!("{literal}/**")).map_err(failed)?);
-        }
         if relative.is_empty() || relative == "." {
-            set.add(Glob::new("**").map_err(failed)?);
-        } else if has_wildcard {
+            read.all = true;
+            continue;
+        }
+        // The signs of globs stand in real names too: `app/[id]/page.tsx`.
+        read.exact.insert(relative.to_owned());
+        if relative.contains(['*', '?', '[', '{']) {
+            if path.len() > MAX_GLOB_BYTES {
+                let start: String = path.chars().take(40).collect();
+                return Err((format!("{start}…"), format!("at most {MAX_GLOB_BYTES} bytes")));
+            }
+            n_globs += 1;
+            if n_globs > MAX_GLOBS {
+                let n = paths.len();
+                return Err((format!("{n} paths"), format!("at most {MAX_GLOBS} with wildcards")));
+            }
             let build = |glob: &str| GlobBuilder::new(glob).literal_separator(true).build();
             // A glob without a slash means a name in any folder, as in an ignore file.
             let anywhere =
                 if relative.contains('/') { relative.to_owned() } else { format!("**/{relative}") };
-            set.add(build(&anywhere).map_err(failed)?);
-            set.add(build(&format!("{anywhere}/**")).map_err(failed)?);
-        } else {
-            let literal = globset::escape(relative);
-            set.add(Glob::new(&literal).map_err(failed)?);
-            set.add(Glob::new(&format!("{literal}/**")).map_err(failed)?);
-            if !relative.contains('/') {
-                set.add(Glob::new(&format!("**/{literal}")).map_err(failed)?);
-                set.add(Glob::new(&format!("**/{literal}/**")).map_err(failed)?);
-            }
+            globs.add(build(&anywhere).map_err(failed)?);
+            globs.add(build(&format!("{anywhere}/**")).map_err(failed)?);
+        } else if !relative.contains('/') {
+            read.names.insert(relative.to_owned());
         }
     }
-    let build =
-        |set: GlobSetBuilder| set.build().map_err(|error| (paths.join(", "), error.to_string()));
-    Ok(PathGlobs { within: build(within)?, whole: build(whole)? })
+    read.globs = globs
+        .build()
+        .map_err(|error| (format!("{} globs", paths.len()), error.kind().to_string()))?;
+    Ok(read)
 }
 
 #[cfg(test)]
@@ -227,6 +265,23 @@ mod tests {
         check("/home/me/app/a.rs", &["a.rs"], &["src/a.rs"]);
         check("/home/me/app/[id]", &["[id]/a.rs"], &["src/a.rs"]);
         check("/home/me/other/a.rs", &[], &["a.rs", "home/me/other/a.rs"]);
+    }
+
+    /// A filter of a person has a few; one of a program may have thousands, and any text.
+    #[test]
+    fn many_and_long_paths_cost_little() {
+        let many: Vec<String> = (0..20_000).map(|at| format!("src/part{at}/[id]")).collect();
+        let plain: Vec<String> = (0..100_000).map(|at| format!("src/part{at}.rs")).collect();
+        let filter = Filter::new(&plain, &[], &[]).unwrap();
+        assert!(filter.allows_file("/r", "src/part99999.rs", "rust"));
+        assert!(!filter.allows_file("/r", "src/part100000.rs", "rust"));
+        let error = Filter::new(&many, &[], &[]).unwrap_err();
+        assert!(error.value.len() < 100, "{}", error.value);
+        let filter = Filter::new(&["x".repeat(1_000_000)], &[], &[]).unwrap();
+        assert!(!filter.allows_file("/r", "x", "rust"));
+        let error = Filter::new(&["*".repeat(8193)], &[], &[]).unwrap_err();
+        assert!(error.expected.contains("at most 8192 bytes"), "{}", error.expected);
+        check("a\\b.rs", &["a\\b.rs", "src/a\\b.rs"], &["ab.rs"]);
     }
 
     #[test]

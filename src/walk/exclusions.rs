@@ -60,6 +60,9 @@ pub(super) fn speaks_of_secrets(pattern: &str) -> bool {
     is_plain || secret(pattern, pattern, false).is_some()
 }
 
+/// How every reason begins that is about secrets.
+pub const SECRETS: &str = "may hold secrets";
+
 /// Why a folder or file is taken to hold secrets. `path`: relative to the root.
 pub(super) fn secret(path: &str, name: &str, is_folder: bool) -> Option<String> {
     let lower = lower_case(name);
@@ -68,7 +71,7 @@ pub(super) fn secret(path: &str, name: &str, is_folder: bool) -> Option<String> 
     } else {
         secret_file(path, &lower).map(|kind| format!("{kind} {name}"))
     }?;
-    Some(format!("may hold secrets: {what}"))
+    Some(format!("{SECRETS}: {what}"))
 }
 
 fn secret_file(path: &str, lower_name: &str) -> Option<&'static str> {

@@ -41,6 +41,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+pub use exclusions::SECRETS;
 pub use git::GitEnvironment;
 use lister::{Folder, Lister};
 pub use outside::Outside;

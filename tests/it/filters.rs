@@ -266,6 +266,9 @@ fn roots_of_one_name_and_nested_roots() {
         std::os::unix::fs::symlink(at("b"), at("link")).unwrap();
         assert_eq!(within(&[&at("link/app/main.rs")]), ["beacon_in_b"]);
     }
+    // A file of an inner root is one of that root, also where its chunks are asked for.
+    let inner = at("b/app/pack [x]/deep/inner.rs");
+    assert_eq!(engine.chunks(&inner.to_string_lossy()).unwrap().path, "deep/inner.rs");
     assert_eq!(sync(&engine).unchanged, 5);
     check_equals_fresh(&engine, &roots);
     // The order of the roots does not matter for what is indexed, and one root alone is a set of its own.
@@ -374,7 +377,15 @@ fn an_overview_counts_files_and_reasons_for_each_root() {
     for n in 0..120 {
         place.write_at(&place.top.join(format!("b/picture{n:03}.png")), "\u{89}PNG");
     }
-    place.write_at(&place.top.join("b/.env"), "TOKEN=1\n");
+    for secret in [".env", "server.pem", "client.pem"] {
+        place.write_at(&place.top.join("b").join(secret), "TOKEN=1\n");
+    }
+    // Each rule of an ignore file is a reason.
+    let rules: Vec<String> = (0..150).map(|n| format!("/ignored{n}")).collect();
+    place.write_at(&place.top.join("a/.gitignore"), rules.join("\n"));
+    for n in 0..150 {
+        place.write_at(&place.top.join(format!("a/ignored{n}")), "x\n");
+    }
     let roots = [place.top.join("a"), place.top.join("b"), place.top.join("empty")];
     fs::create_dir_all(&roots[2]).unwrap();
     let engine = Engine::open(options(&roots, &place.storage)).unwrap();
@@ -385,13 +396,16 @@ fn an_overview_counts_files_and_reasons_for_each_root() {
         let root = roots[at].to_string_lossy();
         overview.iter().find(|overview| overview.root == root).unwrap()
     };
-    assert_eq!((of(0).files, &of(0).languages[..]), (3, &[("rust", 2), ("python", 1)][..]));
-    assert!(of(0).skipped.is_empty());
+    assert_eq!((of(0).files, &of(0).languages[..2]), (4, &[("rust", 2), ("ignore", 1)][..]));
+    let others = of(0).skipped.last().unwrap();
+    assert_eq!((of(0).skipped.len(), others.reason.as_str()), (101, "other reasons"));
+    assert_eq!((others.n_paths, others.first_paths.len()), (50, 50));
     let reasons: Vec<(u64, usize)> =
         of(1).skipped.iter().map(|reason| (reason.n_paths, reason.first_paths.len())).collect();
-    assert_eq!((of(1).files, reasons), (1, vec![(120, 100), (1, 1)]));
+    assert_eq!((of(1).files, reasons), (1, vec![(120, 100), (3, 3)]));
     assert_eq!(of(1).skipped[0].first_paths[0], "picture000.png");
-    assert_eq!(of(1).skipped[1].first_paths, [".env"]);
+    assert_eq!(of(1).skipped[1].reason, "may hold secrets");
+    assert_eq!(of(1).skipped[1].first_paths, [".env", "client.pem", "server.pem"]);
     assert_eq!((of(2).files, of(2).skipped.len()), (0, 0));
     for overview in &overview {
         let n_files =

@@ -64,7 +64,7 @@ fn a_cancelled_run_leaves_the_last_index() {
             n_cancelled += 1;
             assert_eq!(engine.files().unwrap().len(), before, "report {number}");
             assert!(!finds(&engine, &format!("round_{round}_marker")));
-            assert_eq!(engine.status().unwrap().last_error.unwrap().code, "CANCELLED");
+            assert!(engine.status().unwrap().last_error.is_none(), "who stopped it knows");
         } else {
             assert_eq!(code, "OK");
         }
