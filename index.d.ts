@@ -711,7 +711,7 @@ export interface Status {
   databaseBytes: number
   /** Whether this workspace object watches. Others, in this process or another, do not count. */
   watching: boolean
-  /** The last failure, if the last run failed. */
+  /** The last failure, if the last run that was not stopped failed. */
   lastError: Degradation | null
   /** Why the system does not tell of changes, for each root where that is so; empty unless this object watches. */
   degraded: Array<Degradation>

@@ -2,7 +2,8 @@
 
 import * as vscode from 'vscode'
 import type { SextantAnswer, SextantApi, SextantQuery, SextantStatus } from '../api'
-import { signalOf, type Ctx } from './ctx'
+import { withSignal, type Ctx } from './ctx'
+import type { SearchOptions } from './engine'
 import { locationOf } from './places'
 import type { Snapshot } from './session'
 import { percentOf } from './status-text'
@@ -16,7 +17,7 @@ export function createApi({ session, context }: Ctx): SextantApi {
     onDidChangeStatus: changed.event,
     async search(query: SextantQuery, token?: vscode.CancellationToken): Promise<SextantAnswer> {
       const { keywords, limit, tokenBudget, paths, languages, kinds } = query
-      const { hits, degraded } = await session.search({
+      const options: SearchOptions = {
         query: query.query,
         sync: true,
         ...(limit !== undefined && { limit }),
@@ -25,7 +26,8 @@ export function createApi({ session, context }: Ctx): SextantApi {
         ...(paths && { paths: [...paths] }),
         ...(languages && { languages: [...languages] }),
         ...(kinds && { kinds: [...kinds] }),
-      }, token && signalOf(token))
+      }
+      const { hits, degraded } = await (token === undefined ? session.search(options) : withSignal(token, (signal) => session.search(options, signal)))
       return {
         degraded,
         hits: hits.map((hit) => ({

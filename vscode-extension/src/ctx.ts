@@ -20,13 +20,16 @@ export interface Ctx {
   readonly results: ResultsView
 }
 
-/** An `AbortSignal` for what VS Code cancels with a token. */
-export function signalOf(token: vscode.CancellationToken): AbortSignal {
+/** Calls with an `AbortSignal` for what VS Code cancels with a token. */
+export async function withSignal<T>(token: vscode.CancellationToken, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
   if (token.isCancellationRequested) {
     controller.abort()
-  } else {
-    token.onCancellationRequested(() => { controller.abort() })
   }
-  return controller.signal
+  const subscription = token.onCancellationRequested(() => { controller.abort() })
+  try {
+    return await call(controller.signal)
+  } finally {
+    subscription.dispose()
+  }
 }

@@ -30,6 +30,7 @@ export class IndexLife implements vscode.Disposable {
   readonly #log: Log
   /** Reading a key takes time; only the newest change is carried out. */
   #changes = 0
+  #newest: Promise<void> = Promise.resolve()
   #missing: readonly string[] = []
   readonly #subscriptions: vscode.Disposable[]
 
@@ -60,9 +61,14 @@ export class IndexLife implements vscode.Disposable {
     }))
   }
 
-  /** Makes the index what folders and settings say now. */
+  /** Makes the index what folders and settings say now; of several at once the newest, for which all wait. */
   async apply(): Promise<void> {
-    const change = ++this.#changes
+    const newest = this.#carryOut(++this.#changes)
+    this.#newest = newest
+    await newest
+  }
+
+  async #carryOut(change: number): Promise<void> {
     const { settings } = this.#config
     const apiKey = await this.#keys.chosen(settings).catch((error: unknown) => {
       this.#log.warn(`the key of the embedding service cannot be read: ${failureOf(error).message}`)
@@ -70,10 +76,11 @@ export class IndexLife implements vscode.Disposable {
     })
     const folders = indexableFolders().map(({ uri }) => uri.fsPath)
     const there = await Promise.all(folders.map(isFolder))
-    if (change === this.#changes) {
-      this.#missing = folders.filter((_, place) => there[place] !== true)
-      await this.session.apply({ roots: folders.filter((_, place) => there[place]), missing: this.#missing, settings, apiKey })
+    if (change !== this.#changes) {
+      return this.#newest
     }
+    this.#missing = folders.filter((_, place) => there[place] !== true)
+    await this.session.apply({ roots: folders.filter((_, place) => there[place]), missing: this.#missing, settings, apiKey })
   }
 
   /** Another window may have paused, cleared or rebuilt the index meanwhile, and a folder may have come back. */

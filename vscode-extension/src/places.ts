@@ -26,10 +26,16 @@ export function rangeOf({ startLine, endLine }: Pick<Place, 'startLine' | 'endLi
 
 export const locationOf = (place: Place): vscode.Location => new vscode.Location(uriOf(place), rangeOf(place))
 
+/** What a folder is called beside the others: its name, or where it lies if another has the same. */
+export function nameOf(folder: vscode.WorkspaceFolder): string {
+  const isUnique = indexableFolders().every(({ name, uri }) => name !== folder.name || uri.toString() === folder.uri.toString())
+  return isUnique ? folder.name : folder.uri.fsPath.replaceAll('\\', '/')
+}
+
 /** The path as people say it: with the folder's name in front if there are several. */
 export function shownPath({ root, path }: Pick<Place, 'root' | 'path'>): string {
-  const folders = indexableFolders()
-  return folders.length > 1 ? `${folderOf(root)?.name ?? root}/${path}` : path
+  const folder = folderOf(root)
+  return indexableFolders().length > 1 ? `${folder === undefined ? root : nameOf(folder)}/${path}` : path
 }
 
 /** The other way round: the root and path of a file, if it is in one of the folders. */
@@ -46,8 +52,8 @@ export function placeOf(uri: vscode.Uri): { root: string, path: string } | undef
 export async function resolvePath(path: string): Promise<vscode.Uri | undefined> {
   const clean = path.replaceAll('\\', '/').replace(/^\.\//, '')
   const folders = indexableFolders()
-  const named = folders.filter(({ name }) => clean.startsWith(`${name}/`))
-    .map((folder) => vscode.Uri.joinPath(folder.uri, clean.slice(folder.name.length + 1)))
+  const named = folders.filter((folder) => clean.startsWith(`${nameOf(folder)}/`))
+    .map((folder) => vscode.Uri.joinPath(folder.uri, clean.slice(nameOf(folder).length + 1)))
   const relative = folders.map((folder) => vscode.Uri.joinPath(folder.uri, clean))
   const absolute = clean.startsWith('/') || /^[A-Za-z]:\//.test(clean) ? [vscode.Uri.file(clean)] : []
   // With several folders their names come first in what is shown, so they do here.

@@ -127,8 +127,21 @@ export class Session {
 
   /** Answers a question. A language model helps only if `rewrite` says so: nobody else has one to ask. */
   async search(options: SearchOptions, signal?: AbortSignal): Promise<SearchResponse> {
-    const engine = await unlessAborted(this.engine(), signal)
-    return engine.search({ rewrite: false, ...options }, signal ? { signal } : {})
+    const find = async (): Promise<SearchResponse> => {
+      const engine = await unlessAborted(this.engine(), signal)
+      return engine.search({ rewrite: false, ...options }, signal ? { signal } : {})
+    }
+    try {
+      return await find()
+    } catch (error) {
+      const isStopped = failureOf(error).code === 'CANCELLED'
+      if (signal?.aborted === true || !isStopped && !isAboutFolders(error)) {
+        throw error
+      }
+      // Folders came or went meanwhile: the answer is that of those that are there now.
+      await (isStopped ? Promise.resolve() : this.#lookAgain())
+      return find()
+    }
   }
 
   /** Asks the engine how it stands. */
@@ -143,7 +156,7 @@ export class Session {
         this.#set({ status, state: stateOf(status) })
         clearTimeout(this.#timer)
         if (status.state === 'indexing') {
-          this.#lookAgain()
+          this.#refreshLater()
         }
       }
     } catch (error) {
@@ -157,11 +170,19 @@ export class Session {
     this.#listeners.clear()
   }
 
+  /** Has folders and settings told once more: what stood in the way may be gone, or a folder with it. */
+  async #lookAgain(): Promise<void> {
+    const target = this.#applied
+    if (target !== undefined) {
+      await (this.#options.lookAgain ?? (() => this.apply(target)))()
+    }
+  }
+
   /**
    * Asks again after a while. Another window that indexes tells us nothing, and a run of the watch that finds nothing to
    * do ends without a word.
    */
-  #lookAgain(): void {
+  #refreshLater(): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => { void this.refresh() }, LOOK_AGAIN_MS)
     this.#timer.unref()
@@ -229,7 +250,9 @@ export class Session {
       onLog: (level, message) => { this.#options.log[level](message) },
     })
     this.#options.log.info(`opened the index of ${roots.length} folder(s) in ${Math.round(performance.now() - started)} ms`)
-    if (settings['index.startOnOpen'] && !settings['vectorDb.enableBackgroundProcessing']) {
+    const { state } = await this.#engine.status()
+    const isKeptBack = state === 'paused' || state === 'cleared'
+    if (settings['index.startOnOpen'] && !settings['vectorDb.enableBackgroundProcessing'] && !isKeptBack) {
       // Nobody waits for this run, and no watch will make it.
       void this.index().catch((error: unknown) => { this.#fail(error) })
     }
@@ -267,10 +290,9 @@ export class Session {
   }
 
   async #run(call: (engine: Engine, options: { onProgress(progress: Progress): void }) => Promise<IndexReport>): Promise<IndexReport> {
-    const target = this.#applied
-    if (this.#engine === undefined && target !== undefined && this.#snapshot.state.kind === 'failed') {
-      // What stood in the way may be gone.
-      await (this.#options.lookAgain ?? (() => this.apply(target)))()
+    const { state } = this.#snapshot
+    if (state.kind === 'failed' && (this.#engine === undefined || isAboutFolders(state.failure))) {
+      await this.#lookAgain()
     }
     const engine = await this.engine()
     this.#asked = true
@@ -295,7 +317,7 @@ export class Session {
     switch (event.type) {
       case 'progress':
         this.#set({ state: { kind: 'indexing', progress: event.progress } })
-        this.#lookAgain()
+        this.#refreshLater()
         return
       case 'synced':
         this.#done(event.report)
@@ -305,7 +327,12 @@ export class Session {
         if (event.code === 'INDEX_PAUSED' || event.code === 'INDEX_CLEARED' || event.code === 'CANCELLED') {
           void this.refresh()
         } else {
-          this.#fail(new CodedError(event.code, event.message))
+          const error = new CodedError(event.code, event.message)
+          this.#fail(error)
+          if (isAboutFolders(error)) {
+            // The others go on without the one that is gone.
+            void this.#lookAgain().catch((failure: unknown) => { this.#fail(failure) })
+          }
         }
     }
   }
@@ -351,6 +378,8 @@ function stateOf(status: Status): IndexState {
   }
   return status.state === 'indexing' ? { kind: 'indexing', progress: status.progress ?? undefined } : { kind: status.state }
 }
+
+const isAboutFolders = (error: unknown): boolean => /^ROOT_/.test(typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '')
 
 /** What `promise` brings, unless the caller does not want it any more. */
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

@@ -103,7 +103,9 @@ export function readSettings(get: (key: SettingKey) => unknown, isWritten = (key
     const raw = get(key)
     const read = raw === undefined ? RULES[key].fallback : accept(RULES[key], raw)
     if (read !== raw && raw !== undefined && !Array.isArray(read)) {
-      problems.push(`sextant.${key} is ${JSON.stringify(raw)}, expected ${expectation(RULES[key])}; using ${JSON.stringify(read)}`)
+      // A text may hold a password, as the address of a proxy does.
+      const found = isFree(RULES[key]) ? 'is not as expected:' : `is ${JSON.stringify(raw)}, expected`
+      problems.push(`sextant.${key} ${found} ${expectation(RULES[key])}${isFree(RULES[key]) ? '' : `; using ${JSON.stringify(read)}`}`)
     }
     return [key, read]
   })
@@ -166,5 +168,7 @@ function expectation(rule: Rule): string {
       return 'a list of texts'
   }
 }
+
+const isFree = ({ kind }: Rule): boolean => kind === 'text' || kind === 'path' || kind === 'list'
 
 const isNumber = (raw: unknown): raw is number => typeof raw === 'number' && Number.isFinite(raw)

@@ -24,21 +24,41 @@ export async function streamAnswer(text: AsyncIterable<string>, stream: vscode.C
     }
   }
   try {
-    for await (const part of text) {
-      if (token.isCancellationRequested) {
-        throw new vscode.CancellationError()
+    const parts = text[Symbol.asyncIterator]()
+    for (;;) {
+      // A model may take no notice of a Stop.
+      const part = await orCancelled(token, parts.next())
+      if (part.done === true) {
+        break
       }
-      await write(reader.push(part))
+      await write(reader.push(part.value))
     }
   } catch (error) {
     await write(reader.end())
     if (length > 0) {
-      stream.markdown(reader.isFenced ? '\n```\n\n' : '\n\n')
+      stream.markdown(`${reader.closing === '' ? '\n' : reader.closing}\n`)
     }
     throw length > 0 ? new BrokenOff(error) : error
   }
   await write(reader.end())
   return length
+}
+
+/** What comes of `work`, unless somebody presses Stop before. */
+export async function orCancelled<T>(token: vscode.CancellationToken, work: PromiseLike<T>): Promise<T> {
+  let subscription: vscode.Disposable | undefined
+  const stopped = new Promise<never>((_, reject) => {
+    const stop = (): void => { reject(new vscode.CancellationError()) }
+    subscription = token.onCancellationRequested(stop)
+    if (token.isCancellationRequested) {
+      stop()
+    }
+  })
+  try {
+    return await Promise.race([stopped, work])
+  } finally {
+    subscription?.dispose()
+  }
 }
 
 /** The answer stopped after some of it was written. */

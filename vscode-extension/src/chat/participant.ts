@@ -8,11 +8,11 @@
 import * as vscode from 'vscode'
 import { remedyOf } from '../actions'
 import { contextOf } from '../context'
-import { signalOf, type Ctx } from '../ctx'
+import { withSignal, type Ctx } from '../ctx'
 import type { SearchOptions, SearchResponse } from '../engine'
 import { failureOf, friendly, isCancelled } from '../failure'
 import { locationOf, shownPath } from '../places'
-import { BrokenOff, streamAnswer } from './answer'
+import { BrokenOff, orCancelled, streamAnswer } from './answer'
 import { exchanges, intentOf, keywordsByRule, type Command } from './conversation'
 import { followUps, isAnswerMetadata, type AnswerMetadata } from './follow-ups'
 import { previousQuestion, turnsOf } from './history'
@@ -25,13 +25,13 @@ const COMMANDS = ['search', 'explain', 'related'] as const satisfies readonly Co
 
 export const handler = (ctx: Ctx): vscode.ChatRequestHandler => async (request, context, stream, token) => {
   const command = COMMANDS.find((name) => name === request.command)
-  const scope = await scopeOf(request.references)
-  const message = messageOf(request.prompt, command, scope)
-  if (message === '') {
-    stream.markdown(HELP)
-    return {}
-  }
   try {
+    const scope = await scopeOf(request.references, async (uri) => isIndexed(ctx, uri))
+    const message = messageOf(request.prompt, command, scope)
+    if (message === '') {
+      stream.markdown(HELP)
+      return {}
+    }
     const answer = await search(ctx, { request, context, stream, token, message, scope, command })
     answer.hits.forEach((hit) => { stream.reference(locationOf(hit)) })
     const why = command === 'search' ? { kind: 'asked' } as const : await answerInWords(ctx, { request, context, stream, token, message, scope, command }, answer)
@@ -51,6 +51,11 @@ export const handler = (ctx: Ctx): vscode.ChatRequestHandler => async (request, 
   } catch (error) {
     return sayFailure(ctx, error, stream)
   }
+}
+
+/** Whether the index may show a file, which it may not if it holds secrets. */
+async function isIndexed({ session }: Ctx, uri: vscode.Uri): Promise<boolean> {
+  return session.engine().then((engine) => engine.chunks(uri.fsPath)).then(() => true, () => false)
 }
 
 /** After Stop the editor takes no more for an answer, at latest after a second. What was found is shown if it still does. */
@@ -144,13 +149,13 @@ async function searchWithin({ session, config, rephraser }: Ctx, asking: Asking)
     sync: true,
     ...within,
   }
-  const find = (): Promise<SearchResponse> => session.search(options, signalOf(token))
+  const find = (): Promise<SearchResponse> => withSignal(token, (signal) => session.search(options, signal))
   const answer = await (model === undefined ? find() : rephraser.during({ question: message, model, intent: intentOf(command) }, find))
   if (answer.hits.length > 0 || paths.length === 0 || code.trim() === '') {
     return answer
   }
   // "What happens here?" shares no word with the code that is pointed at.
-  const again = await session.search({ query: codeQuery(code), sync: true, ...within }, signalOf(token))
+  const again = await withSignal(token, (signal) => session.search({ query: codeQuery(code), sync: true, ...within }, signal))
   return { ...again, question: answer.question, intent: answer.intent }
 }
 
@@ -159,7 +164,8 @@ async function searchAround({ session, config }: Ctx, { message, scope, token }:
   const wanted = config.settings['hybridSearch.topK']
   const query = { query: `${message}\n${codeQuery(scope.code)}`, sync: true }
   // The code itself is found first: its place, or all of its file, however many hits that is.
-  const answer = await session.search({ ...query, limit: Math.min(MOST_AROUND, wanted + OWN_HITS) }, signalOf(token))
+  const options = { ...query, limit: Math.min(MOST_AROUND, wanted + OWN_HITS) }
+  const answer = await withSignal(token, (signal) => session.search(options, signal))
   const others = answer.hits.filter((hit) => !scope.own.some((own) => overlaps(own, hit)))
   return { ...answer, question: message, hits: others.slice(0, wanted) }
 }
@@ -188,7 +194,7 @@ async function answerInWords({ config, log }: Ctx, asking: Asking, answer: Searc
       render: (hits, tokenBudget) => contextOf(hits, shownPath, { tokenBudget }),
     }, Math.min(config.settings['chat.maxContextTokens'], Math.floor(model.maxInputTokens * 0.9)), (text) => model.countTokens(text, token))
     log.debug(`asking ${model.id} with ${prompt.tokens} tokens and ${prompt.hits.length} of ${answer.hits.length} hits`)
-    const response = await model.sendRequest([vscode.LanguageModelChatMessage.User(prompt.text)], {}, token)
+    const response = await orCancelled(token, model.sendRequest([vscode.LanguageModelChatMessage.User(prompt.text)], {}, token))
     const length = await streamAnswer(response.text, stream, answer.hits, token)
     return length === 0 ? { kind: 'empty' } : undefined
   } catch (error) {

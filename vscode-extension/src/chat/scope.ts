@@ -25,38 +25,53 @@ export interface Scope {
 }
 
 /** What VS Code adds by itself, such as the file in front: context, but not what the user pointed at. */
-const isImplicit = ({ id }: vscode.ChatPromptReference): boolean => id.startsWith('vscode.implicit')
+const isImplicit = ({ id }: { readonly id?: string }): boolean => id?.startsWith('vscode.implicit') === true
 
-export async function scopeOf(references: readonly vscode.ChatPromptReference[]): Promise<Scope> {
-  const paths: string[] = []
-  const shown: string[] = []
-  const own: Own[] = []
-  const attachments: string[] = []
-  let code = ''
-  for (const reference of references) {
-    const { value } = reference
-    if (typeof value === 'string' && value.trim() !== '' && !isImplicit(reference)) {
-      attachments.push(`${value}\n`)
-    }
-    const { uri, location } = whereOf(value)
-    if (uri === undefined) {
-      continue
-    }
-    const place = placeOf(uri)
-    // A whole folder of the window narrows nothing.
-    if (place !== undefined && place.path !== '' && !isImplicit(reference)) {
-      paths.push(asGlob(uri.fsPath))
-      shown.push(shownPath(place))
-    }
-    const text = location === undefined && isImplicit(reference) ? undefined : await textOf(uri, location?.range)
-    if (text !== undefined) {
-      const at: Own = { shown: place === undefined ? uri.path : shownPath(place), lines: location && linesOf(location.range) }
-      attachments.push(`${at.shown}${at.lines === undefined ? '' : `:${at.lines.first}-${at.lines.last}`}\n\n${text.fenced}\n`)
-      code ||= text.plain
-      own.push(at)
-    }
+/** More than these are no pointing at something; each is read. */
+const MOST_REFERENCES = 50
+
+/** `mayShow`: whether a file is one that the index shows, as those are not that hold secrets. */
+export async function scopeOf(references: readonly vscode.ChatPromptReference[], mayShow: (uri: vscode.Uri) => Promise<boolean>): Promise<Scope> {
+  const pieces = await Promise.all(references.slice(0, MOST_REFERENCES).map((reference) => pieceOf(reference, mayShow)))
+  return {
+    paths: [...new Set(pieces.flatMap(({ path }) => path ?? []))],
+    shown: [...new Set(pieces.flatMap(({ shown }) => shown ?? []))],
+    own: pieces.flatMap(({ own }) => own ?? []),
+    attachments: pieces.flatMap(({ attachment }) => attachment ?? []),
+    code: pieces.find(({ code }) => code !== undefined && code !== '')?.code ?? '',
   }
-  return { paths: [...new Set(paths)], shown: [...new Set(shown)], own, attachments, code }
+}
+
+interface Piece {
+  readonly path?: string
+  readonly shown?: string
+  readonly own?: Own
+  readonly attachment?: string
+  readonly code?: string
+}
+
+async function pieceOf(reference: vscode.ChatPromptReference, mayShow: (uri: vscode.Uri) => Promise<boolean>): Promise<Piece> {
+  const { value } = reference
+  const implicit = isImplicit(reference)
+  const { uri, location } = whereOf(value)
+  if (uri === undefined) {
+    return typeof value === 'string' && value.trim() !== '' && !implicit ? { attachment: `${value}\n` } : {}
+  }
+  const place = placeOf(uri)
+  // A whole folder of the window narrows nothing.
+  const narrows = place !== undefined && place.path !== '' && !implicit
+  const within: Piece = narrows ? { path: asGlob(uri.fsPath), shown: shownPath(place) } : {}
+  // What the user has not pointed at is shown only if it is a selection, and of a file that the index shows.
+  if (implicit && (location === undefined || !await mayShow(uri))) {
+    return within
+  }
+  const text = await textOf(uri, location?.range)
+  if (text === undefined) {
+    return within
+  }
+  const at: Own = { shown: place === undefined ? uri.path : shownPath(place), lines: location && linesOf(location.range) }
+  const lines = at.lines === undefined ? '' : `:${at.lines.first}-${at.lines.last}`
+  return { ...within, own: at, attachment: `${at.shown}${lines}\n\n${text.fenced}\n`, code: text.plain }
 }
 
 function whereOf(value: unknown): { uri: vscode.Uri | undefined, location: vscode.Location | undefined } {

@@ -3,11 +3,12 @@ import type { Ctx } from '../ctx'
 import { failureOf } from '../failure'
 import { count } from '../status-text'
 
-/** Brings the index up to date and says what that did; goes on with one that was paused before. */
+/** Brings the index up to date and says what that did; goes on with one that was paused or cleared before. */
 export const indexWorkspace = ({ session }: Ctx) => async (): Promise<void> => {
   await session.refresh()
-  const wasPaused = session.snapshot.state.kind === 'paused'
-  const report = await (wasPaused ? session.resume() : session.index()).catch((error: unknown) => {
+  // An index that was cleared may be paused as well.
+  const { kind } = session.snapshot.state
+  const report = await (kind === 'paused' || kind === 'cleared' ? session.resume() : session.index()).catch((error: unknown) => {
     if (failureOf(error).code !== 'INDEX_PAUSED') {
       throw error
     }

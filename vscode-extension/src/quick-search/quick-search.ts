@@ -83,7 +83,9 @@ class QuickSearch {
     }
     this.#pick.busy = true
     const { session } = this.#ctx
-    const options = { query, sync: session.snapshot.state.kind === 'ready' }
+    const { kind } = session.snapshot.state
+    // The first index is waited for, not built once more.
+    const options = { query, sync: kind === 'ready' || kind === 'failed' }
     this.#searches.run((signal) => session.search(options, signal))
   }
 

@@ -4,9 +4,9 @@ import type { ChunkKind, Degradation, FileChunks, Hit, RootOverview, SearchOptio
 import { fenced, place, type ShownPath } from '../hit-text'
 import type { Snapshot } from '../session'
 import { bytes, count, modelName, stateLine } from '../status-text'
-import { fitPieces, type CountTokens } from '../chat/budget'
+import { cutToFit, fitPieces, type CountTokens } from '../chat/budget'
 
-const KINDS: readonly string[] = ['function', 'class', 'component', 'hook', 'type', 'export', 'section', 'full-file', 'block'] satisfies readonly ChunkKind[]
+const KINDS: readonly ChunkKind[] = ['function', 'class', 'component', 'hook', 'type', 'export', 'section', 'full-file', 'block']
 const MOST_HITS = 50
 
 /** Reads what an agent sent; it may differ from the schema. */
@@ -18,7 +18,7 @@ export function searchInput(input: object): SearchOptions {
   const keywords = textsAt(input, 'keywords')
   const paths = textsAt(input, 'paths')
   const languages = textsAt(input, 'languages')
-  const kinds = textsAt(input, 'kinds').filter((kind): kind is ChunkKind => KINDS.includes(kind))
+  const kinds = textsAt(input, 'kinds').map(kindOf)
   const limit = wholeAt(input, 'limit')
   return {
     query,
@@ -29,6 +29,15 @@ export function searchInput(input: object): SearchOptions {
     ...(languages.length > 0 && { languages }),
     ...(kinds.length > 0 && { kinds }),
   }
+}
+
+/** A name that is no kind would widen the search without a word if it were dropped. */
+function kindOf(name: string): ChunkKind {
+  const known = KINDS.find((kind) => kind === name)
+  if (known === undefined) {
+    throw new Error(`"kinds" knows no ${JSON.stringify(name.slice(0, 40))}: ${KINDS.join(', ')}`)
+  }
+  return known
 }
 
 export interface LinesInput { readonly path: string, readonly startLine: number, readonly endLine: number, readonly contextLines: number }
@@ -77,9 +86,9 @@ export async function linesText(
 ): Promise<string> {
   const touched = chunks.filter((chunk) => chunk.startLine <= endLine && chunk.endLine >= startLine)
   const most = Math.max(startLine, Math.min(lines.length, endLine))
-  const names = touched.flatMap(({ kind, name }) => name === null ? [] : [`${kind} ${name}`])
-  const text = (first: number, last: number): string =>
-    `${shown}:${first}-${last}${names.length > 0 ? ` (${names.join(', ')})` : ''}\n${fenced(language, numbered(lines.slice(first - 1, last), first))}\n`
+  const names = [...new Set(touched.flatMap(({ kind, name }) => name === null ? [] : [`${kind} ${name}`]))].slice(0, MOST_NAMES)
+  const head = (first: number, last: number): string => `${shown}:${first}-${last}${names.length > 0 ? ` (${names.join(', ')})` : ''}\n`
+  const text = (first: number, last: number): string => `${head(first, last)}${fenced(language, numbered(lines.slice(first - 1, last), first))}\n`
   const widest = {
     above: startLine - Math.max(1, Math.min(startLine, ...touched.map((chunk) => chunk.startLine)) - contextLines),
     below: Math.min(lines.length, Math.max(most, ...touched.map((chunk) => chunk.endLine)) + contextLines) - most,
@@ -90,9 +99,18 @@ export async function linesText(
     const steps = Math.max(1, widest.above, widest.below)
     return around(await largest(steps, (step) => fits(around(step / steps))) / steps)
   }
-  const wanted = most - startLine
-  return text(startLine, startLine + await largest(wanted, (n) => fits(text(startLine, startLine + n))))
+  if (await fits(text(startLine, startLine))) {
+    return text(startLine, startLine + await largest(most - startLine, (n) => fits(text(startLine, startLine + n))))
+  }
+  // Not even one line has room, as of code that was made smaller for browsers.
+  const line = await cutToFit(numbered(lines.slice(startLine - 1, startLine), startLine), Math.max(0, budgetTokens - CUT_TOKENS - await countTokens(head(startLine, startLine))), countTokens)
+  return `${head(startLine, startLine)}${fenced(language, line)}\nThe line is longer; the rest has no room.\n`
 }
+
+/** Names in the head; more say nothing more. */
+const MOST_NAMES = 5
+/** What the fence and the sentence about a cut line take at most. */
+const CUT_TOKENS = 30
 
 /** The largest whole number up to `most` that holds, where all below one that holds do; 0 if none. */
 async function largest(most: number, holds: (n: number) => Promise<boolean>): Promise<number> {

@@ -3,9 +3,9 @@
 import * as vscode from 'vscode'
 import { estimateTokens, type CountTokens } from '../chat/budget'
 import { asGlob } from '../chat/scope'
-import { signalOf, type Ctx } from '../ctx'
+import { withSignal, type Ctx } from '../ctx'
 import { failureOf, friendly } from '../failure'
-import { folderOf, indexableFolders, placeOf, resolvePath, shownPath } from '../places'
+import { folderOf, indexableFolders, nameOf, placeOf, resolvePath, shownPath } from '../places'
 import type { Settings } from '../settings'
 import { hitsText, linesInput, linesText, nearest, searchInput, statusReport } from './tool-text'
 
@@ -26,7 +26,7 @@ interface Tool {
 }
 
 const field = (input: object, name: string): string => {
-  const value = (input as Readonly<Record<string, unknown>>)[name]
+  const value = (input as Readonly<Record<string, unknown>> | null | undefined)?.[name]
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '…'
 }
 
@@ -70,12 +70,13 @@ export function registerTools(ctx: Ctx): vscode.Disposable {
       }
     },
     invoke: async ({ input, tokenizationOptions }, token) => {
-      const text = await tool.call(ctx, {
-        input,
-        signal: signalOf(token),
+      const text = await withSignal(token, (signal) => tool.call(ctx, {
+        // A model may leave it out.
+        input: (input as object | null | undefined) ?? {},
+        signal,
         budgetTokens: tokenizationOptions?.tokenBudget ?? ctx.config.settings['tools.maxResultTokens'],
         countTokens: tokenizationOptions === undefined ? estimateTokens : (piece) => tokenizationOptions.countTokens(piece, token),
-      }).catch((error: unknown) => {
+      })).catch((error: unknown) => {
         const failure = failureOf(error)
         ctx.log.warn(`${name}: ${failure.code}: ${failure.message}`)
         throw new Error(friendly(failure), { cause: error })
@@ -113,7 +114,7 @@ async function relatedTool({ session }: Ctx, { input, signal, budgetTokens, coun
   if (chunk === undefined) {
     throw new Error(`${wanted.path} holds no code to start from`)
   }
-  const { limit } = searchInput({ query: 'related', ...input })
+  const { limit } = searchInput({ ...input, query: 'related' })
   // The pieces it starts from are found first, and left out.
   const most = limit === undefined ? {} : { limit: limit + 3 }
   const { hits, degraded } = await session.search({ query: `${chunk.name ?? ''}\n${chunk.text.slice(0, 1000)}`, sync: true, ...most }, signal)
@@ -147,7 +148,7 @@ function globsOf(path: string): string[] {
   if (folders.length < 2) {
     return [path]
   }
-  const named = folders.filter(({ name }) => path === name || path.startsWith(`${name}/`))
-    .map(({ name, uri }) => `${asGlob(uri.fsPath)}${path.slice(name.length)}`)
+  const named = folders.filter((folder) => path === nameOf(folder) || path.startsWith(`${nameOf(folder)}/`))
+    .map((folder) => `${asGlob(folder.uri.fsPath)}${path.slice(nameOf(folder).length)}`)
   return named.length > 0 ? named : [path]
 }

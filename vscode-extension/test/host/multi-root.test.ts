@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as vscode from 'vscode'
@@ -75,6 +75,35 @@ suite('several folders', () => {
     await until('two folders', () => session.snapshot.status?.roots.length === 2)
     assert.ok(session.snapshot.status?.storage.startsWith(context.storageUri.fsPath), session.snapshot.status?.storage)
     await vscode.workspace.fs.delete(vscode.Uri.joinPath(home, 'at-home.ts'))
+  })
+
+  test('a folder of the same name as another is told apart, and a tool reads the right file', async () => {
+    const { session } = await ready()
+    const place = mkdtempSync(join(tmpdir(), 'sextant-twin-'))
+    mkdirSync(join(place, 'src/net'), { recursive: true })
+    writeFileSync(join(place, 'src/net/retry.ts'), 'export function ventolino(): number { return 1 }\n')
+    assert.ok(vscode.workspace.updateWorkspaceFolders(2, 0, { uri: vscode.Uri.file(place), name: 'shop' }))
+    await until('it is found', async () => (await session.search({ query: 'ventolino', sync: true })).hits[0]?.name === 'ventolino')
+    const [, path = ''] = /^(\S+):\d+/.exec(await call('sextant_search', { query: 'ventolino' })) ?? []
+    assert.match(await call('sextant_read', { path, startLine: 1 }), /ventolino/)
+    assert.ok(vscode.workspace.updateWorkspaceFolders(2, 1))
+    await until('two folders', () => session.snapshot.status?.roots.length === 2)
+    rmSync(place, { recursive: true })
+  })
+
+  test('a folder that is deleted on the disk leaves the others as they are', async () => {
+    const { session } = await ready()
+    const place = mkdtempSync(join(tmpdir(), 'sextant-deleted-'))
+    writeFileSync(join(place, 'tides.ts'), 'export function predictHighTide(): number { return 1 }\n')
+    assert.ok(vscode.workspace.updateWorkspaceFolders(2, 0, { uri: vscode.Uri.file(place), name: 'harbour' }))
+    await until('three folders', () => session.snapshot.status?.roots.length === 3)
+    await ready()
+    rmSync(place, { recursive: true })
+    assert.equal((await session.search({ query: 'retry a failed request', sync: true })).hits[0]?.path, 'src/net/retry.ts')
+    await until('it is told', () => session.snapshot.trouble.length === 1)
+    await ready()
+    assert.ok(vscode.workspace.updateWorkspaceFolders(2, 1))
+    await until('all is well', () => session.snapshot.trouble.length === 0)
   })
 
   test('the Index view lists each folder', async () => {

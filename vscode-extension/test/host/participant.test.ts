@@ -153,6 +153,23 @@ suite('@workspace', () => {
     assert.deepEqual(result, {})
   })
 
+  test('a model that takes no notice of a Stop is left', async () => {
+    const source = new vscode.CancellationTokenSource()
+    const recorder = new Recorder()
+    const never = new Promise<string>(() => undefined)
+    models.answer = async function* ({ prompt, token }) {
+      if (prompt.includes('Excerpts')) {
+        yield 'It begins'
+        await until('the beginning is seen', () => recorder.text !== '')
+        source.cancel()
+        yield await never
+      }
+      yield* answer({ model: '', prompt, token })
+    }
+    await ask({ prompt: SESSION_LOST, token: source.token, recorder })
+    assert.match(recorder.text, /The answer was stopped\. These are the \d+ places/)
+  })
+
   test('an answer that breaks off stands by itself, and the hits follow', async () => {
     const recorder = new Recorder()
     models.answer = async function* ({ prompt, token }) {
@@ -219,6 +236,26 @@ suite('@workspace', () => {
     const implicit = { id: 'vscode.implicit.file', value: file('src/cache/lru.ts') }
     const wide = await ask({ prompt: SESSION_LOST, references: [implicit], model: undefined })
     assert.ok(wide.references.some(({ uri }) => uri.path.endsWith('/src/auth/session.ts')))
+  })
+
+  test('what the editor attaches by itself is a selection, and of no file that holds secrets', async () => {
+    const first = new vscode.Range(0, 0, 5, 0)
+    const selection = { id: 'vscode.implicit.selection', value: new vscode.Location(file('src/cache/lru.ts'), first) }
+    await ask({ prompt: SESSION_LOST, references: [selection] })
+    assert.match(prompts('fake-large')[0] ?? '', /Attached by the user:[\s\S]*LruCache/)
+    const secret = new TextDecoder().decode(await vscode.workspace.fs.readFile(file('.env'))).trim()
+    assert.ok(secret.length > 3)
+    for (const id of ['vscode.implicit.selection', 'vscode.implicit.viewport', 'vscode.implicit.file']) {
+      models.requests.length = 0
+      await ask({ prompt: SESSION_LOST, references: [{ id, value: new vscode.Location(file('.env'), first) }] })
+      assert.ok(models.requests.length > 0)
+      assert.ok(models.requests.every(({ prompt }) => !prompt.includes(secret)), id)
+    }
+  })
+
+  test('a reference that is none of VS Code is a failure like any other', async () => {
+    const odd = { value: { uri: 1 } } as unknown as vscode.ChatPromptReference
+    assert.ok((await ask({ prompt: SESSION_LOST, references: [odd], model: undefined })).references.length > 0)
   })
 
   test('the prompt stays within the limit of the setting', async () => {

@@ -124,7 +124,7 @@ suite('citations', () => {
   })
 
   test('other code does not', () => {
-    for (const text of ['`a.ts`', '`x ? 1:2`', '`http://localhost:80`', '`std::vec:3`', '`a.ts:0`', '``a.ts:3``', 'a.ts:3']) {
+    for (const text of ['`a.ts`', '`x ? 1:2`', '`http://localhost:80`', '`std::vec:3`', '`a.ts:0`', '`a.ts:99999999999`', '``a.ts:3``', 'a.ts:3']) {
       assert.equal(read(text), text)
     }
   })
@@ -137,6 +137,32 @@ suite('citations', () => {
     for (let at = 1; at < text.length; at++) {
       assert.equal(read(text.slice(0, at), text.slice(at)), whole, `cut at ${at}`)
     }
+  })
+
+  test('code in fences is left alone, however it is fenced', () => {
+    for (const code of ['````md\n```\n`b.ts:1`\n````\n', '~~~\n`b.ts:1`\n```\n`b.ts:1`\n~~~~\n', '1. First:\n   ```ts\n   `b.ts:1`\n   ```\n', '- ```\n  `b.ts:1`\n  ```\n']) {
+      for (let at = 0; at < code.length; at++) {
+        assert.equal(read(code.slice(0, at), code.slice(at), '`b.ts:2`'), `${code}<b.ts|2|2>`, `${code} cut at ${at}`)
+      }
+    }
+    assert.equal(read('```not code``` and `b.ts:2`'), '```not code``` and <b.ts|2|2>')
+  })
+
+  test('what breaks off in a fence is told how to end it', () => {
+    const closing = (...parts: readonly string[]): string => {
+      const reader = new CitationReader()
+      parts.forEach((part) => reader.push(part))
+      reader.end()
+      return reader.closing
+    }
+    assert.equal(closing('It begins'), '')
+    assert.equal(closing('```ts\nconst a'), '\n```\n')
+    assert.equal(closing('```ts\n'), '```\n')
+    assert.equal(closing('````md\n```\nx'), '\n````\n')
+    assert.equal(closing('~~~~\n```'), '\n~~~~\n')
+    assert.equal(closing('1. First:\n   ```ts\n   const', ' a'), '\n   ```\n')
+    assert.equal(closing('- ```ts\n  const'), '\n  ```\n')
+    assert.equal(closing('```ts\nconst a\n```'), '')
   })
 
   test('an open backtick holds back no more than its line', () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { mock } from 'node:test'
 import { Latest } from '../../src/latest'
 
 interface Deferred<T> {
@@ -38,12 +39,16 @@ class Requests {
   fail(name: string): void { this.#ends.get(name)?.reject(new Error(name)) }
 }
 
+const DELAY_MS = 60_000
+
 suite('the latest of many requests', () => {
   let requests: Requests
   let told: string[]
   let latest: Latest<string>
   let tell: Deferred<undefined>
   setup(() => {
+    // Longer than a test takes, so that only the test lets it pass.
+    mock.timers.enable({ apis: ['setTimeout'] })
     requests = new Requests()
     told = []
     tell = deferred()
@@ -51,8 +56,10 @@ suite('the latest of many requests', () => {
       told.push(what)
       tell.resolve(undefined)
     }
-    latest = new Latest<string>(() => 5, note, (error) => { note(String(error)) })
+    latest = new Latest<string>(() => DELAY_MS, note, (error) => { note(String(error)) })
   })
+
+  teardown(() => { mock.timers.reset() })
 
   test('the first is made at once, of those that follow only the last, and one that runs is aborted', async () => {
     latest.run(requests.request('r'))
@@ -60,6 +67,7 @@ suite('the latest of many requests', () => {
     latest.run(requests.request('re'))
     latest.run(requests.request('ret'))
     assert.deepEqual(requests.aborted, ['r'])
+    mock.timers.tick(DELAY_MS)
     await requests.began('ret')
     requests.end('r')
     requests.end('ret')
@@ -73,6 +81,7 @@ suite('the latest of many requests', () => {
     latest.cancel()
     requests.fail('early')
     latest.run(requests.request('late'))
+    mock.timers.tick(DELAY_MS)
     await requests.began('late')
     requests.fail('late')
     await tell.promise
@@ -84,6 +93,7 @@ suite('the latest of many requests', () => {
     latest.run(requests.request('waiting'))
     latest.cancel()
     latest.run(requests.request('last'))
+    mock.timers.tick(DELAY_MS)
     await requests.began('last')
     assert.deepEqual(requests.started, ['first', 'last'])
   })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openEngine } from '../../src/engine'
@@ -135,6 +135,53 @@ suite('session', () => {
     mkdirSync(join(place, 'gone'))
     await session.apply({ roots: [one(), join(place, 'gone')], settings: settings() })
     assert.deepEqual([session.snapshot.trouble, session.snapshot.status?.roots.length], [[], 2])
+  })
+
+  test('a folder that is deleted on the disk is told, and the others are searched', async () => {
+    // As the life of the index looks: which folders are there?
+    const folders = [one(), two()]
+    let looks = 0
+    const told = (): Promise<void> => session.apply({ roots: folders.filter((folder) => existsSync(folder)), missing: folders.filter((folder) => !existsSync(folder)), settings: settings() })
+    const log = (message: string): void => { logged.push(message) }
+    session = new Session({
+      open: openEngine, addon: ADDON, storage: () => join(place, 'storage'), log: { debug: log, info: log, warn: log, error: log },
+      lookAgain: async () => {
+        looks += 1
+        await told()
+      },
+    })
+    await told()
+    await reach('ready')
+    rmSync(two(), { recursive: true })
+    assert.deepEqual(await paths('alphaCounter'), ['alpha.ts'])
+    await eventually(() => session.snapshot.trouble.some((message) => message.includes('two')))
+    assert.ok(looks > 0)
+    await reach('ready')
+    assert.equal((await session.index()).files, 1)
+  })
+
+  test('a search that other folders stop is asked again', async () => {
+    await session.apply({ roots: [one()], settings: settings() })
+    await reach('ready')
+    for (let turn = 0; turn < 5; turn++) {
+      const asked = Array.from({ length: 4 }, () => paths('alphaCounter'))
+      await session.apply({ roots: turn % 2 === 0 ? [one(), two()] : [one()], settings: settings() })
+      for (const found of await Promise.all(asked)) {
+        assert.equal(found[0], 'alpha.ts')
+      }
+    }
+  })
+
+  test('a cleared index stays so when it is opened again, whatever brings it up to date', async () => {
+    const byItself = settings({ 'vectorDb.enableBackgroundProcessing': false })
+    await session.apply({ roots: [one()], settings: byItself })
+    await reach('ready')
+    await session.clear()
+    await session.apply({ roots: [], settings: byItself })
+    await session.apply({ roots: [one()], settings: byItself })
+    assert.equal(session.snapshot.state.kind, 'cleared')
+    await session.resume()
+    assert.equal(session.snapshot.state.kind, 'ready')
   })
 
   test('what could not be opened is tried again when an index is asked for', async () => {

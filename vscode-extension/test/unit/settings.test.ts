@@ -96,7 +96,8 @@ suite('settings', () => {
   test('a path is absolute', () => {
     const { settings, problems } = check({ 'index.storage': 'index/here', 'embedding.caFile': '~/ca.pem' })
     assert.deepEqual([settings['index.storage'], settings['embedding.caFile'], problems.length], ['', '', 2])
-    assert.match(problems.join(), /expected an absolute path/)
+    assert.match(problems.join(), /sextant\.index\.storage is not as expected: an absolute path/)
+    assert.doesNotMatch(check({ 'embedding.proxy': ' http://bob:secret@host ' }).problems.join(), /secret/, 'a text may hold a password')
     assert.deepEqual(check({ 'index.storage': '/var/index ' }).settings['index.storage'], '/var/index')
   })
 

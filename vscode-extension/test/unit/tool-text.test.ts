@@ -13,7 +13,7 @@ const chunk = (startLine: number, endLine: number, name: string | null): FileChu
 
 suite('tool input', () => {
   test('is read as agents write it', () => {
-    assert.deepEqual(searchInput({ query: ' where ', limit: '3', paths: 'src', kinds: ['function', 'nonsense'], languages: [] }), {
+    assert.deepEqual(searchInput({ query: ' where ', limit: '3', paths: 'src', kinds: ['function'], languages: [] }), {
       query: 'where', limit: 3, sync: true, paths: ['src'], kinds: ['function'],
     })
     assert.deepEqual(searchInput({ query: 'where', limit: 900 }), { query: 'where', limit: 50, sync: true })
@@ -21,6 +21,7 @@ suite('tool input', () => {
   })
 
   test('without what is needed it says what is', () => {
+    assert.throws(() => searchInput({ query: 'where', kinds: ['function', 'nonsense'] }), /"kinds" knows no "nonsense": function, class/)
     assert.throws(() => searchInput({}), /"query" is missing/)
     assert.throws(() => linesInput({ path: 'a.ts' }), /a line are needed/)
   })
@@ -69,6 +70,14 @@ suite('tool results', () => {
       assert.ok(await words(text) <= Math.max(budget, 11), `${budget}: ${text}`)
       assert.equal(Number(last) >= 410, budget >= 60, `${budget}: ${text}`)
     }
+  })
+
+  test('a line that has no room at all is cut, and that is said; a name stands in the head once', async () => {
+    const chunks: FileChunks = { path: 'a.ts', language: 'typescript', chunks: Array.from({ length: 90 }, () => chunk(1, 1, 'table')) }
+    const characters = (text: string): Promise<number> => Promise.resolve(text.length)
+    const text = await linesText({ path: 'a.ts', startLine: 1, endLine: 1, contextLines: 10 }, chunks, ['x'.repeat(200_000)], 'a.ts', 500, characters)
+    assert.match(text, /^a\.ts:1-1 \(function table\)\n```typescript\n1 \| x{300,}\n```\nThe line is longer/)
+    assert.ok(text.length <= 600, `${text.length} characters`)
   })
 
   test('a line outside of every chunk is nearest to one', () => {
